@@ -1,8 +1,9 @@
-"""Other spellings of library names. Each pair is one object in JAX, or was while it existed."""
+"""Other spellings of library names. Both names of a pair are one object in JAX, or were while both
+existed."""
 
 from __future__ import annotations
 
-#: Names that are spelled in several ways.
+#: Names with several spellings.
 NAMES: dict[str, str] = {
     **dict.fromkeys(
         (
@@ -26,7 +27,7 @@ NAMES: dict[str, str] = {
     "jax.numpy.ndarray": "jax.Array",
 }
 
-#: Modules that are spelled in several ways.
+#: Modules with several spellings.
 MODULES: dict[str, str] = {
     "flax.experimental.nnx": "flax.nnx",
 }

@@ -1,4 +1,4 @@
-"""Classes of the program that derive from a library's: what the overlays say of them and their instances."""
+"""Classes of the program that derive from a library's: hooks of the overlays for them and their instances."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Library classes whose subclasses take their annotated fields as constructor arguments.
 FIELD_BASES = frozenset({"flax.linen.Module", "flax.struct.PyTreeNode", "equinox.Module"})
-#: Library classes that set no attributes a program would read as sizes or specs.
+#: Library classes that set no attributes that a program would read as sizes or specs.
 _TRANSPARENT_BASES = frozenset(
     {"equinox.Module", "flax.linen.Module", "flax.nnx.Module", "flax.struct.PyTreeNode"}
 )
@@ -23,24 +23,24 @@ _TRANSPARENT_BASES = frozenset(
 
 @derived
 def followed_bases() -> frozenset[str]:
-    """Library classes whose instances hold nothing else than is seen."""
+    """Return the library classes whose instances have no attributes besides those that the program sets."""
     return _TRANSPARENT_BASES | frozenset(merged("BASES"))
 
 
 def base_class(base: Value) -> Value:
-    """A base of a class: one of a library's that is followed as a class of its own."""
+    """Return a base of a class; a library class with a model is a class of its own."""
     make = merged("BASES").get(base.name) if isinstance(base, External) else None
     made: Value = base if make is None else make()
     return made
 
 
 def hides_attributes(bases: frozenset[str]) -> bool:
-    """Whether instances of these library classes have attributes that are not followed."""
+    """Return whether instances of these library classes have attributes that are not modelled."""
     return not merged("BASES").keys().isdisjoint(bases)
 
 
 def made_instance(call: Call, cls: ClassValue, bases: frozenset[str]) -> Value | None:
-    """What calling a class of the program makes where that is no `Instance`, else None."""
+    """Return the result of calling a class of the program if that is no `Instance`, else None."""
     for base in bases & merged("INSTANCES").keys():
         found: Value | None = merged("INSTANCES")[base](call, cls)
         if found is not None:
@@ -49,13 +49,13 @@ def made_instance(call: Call, cls: ClassValue, bases: frozenset[str]) -> Value |
 
 
 def instance_attribute(base: str, value: Instance, name: str) -> Value | None:
-    """An attribute that an instance inherits from a library's class, or None."""
+    """Return an attribute that an instance inherits from a library's class, or None."""
     method = merged("METHODS").get((base, name))
     return Bound(Native(f"{base}.{name}", method), value) if method is not None else None
 
 
 def created(interpreter: Evaluator, instance: Instance, bases: frozenset[str]) -> None:
-    """Tell the overlays of an instance's library bases that it was made."""
+    """Call the hooks of an instance's library bases for a new instance."""
     for base in bases:
         hook = merged("CREATED").get(base)
         if hook is not None:
@@ -65,7 +65,7 @@ def created(interpreter: Evaluator, instance: Instance, bases: frozenset[str]) -
 def method_context(
     interpreter: Evaluator, instance: Instance, bases: frozenset[str], place: Place
 ) -> AbstractContextManager[object]:
-    """What a method of such an instance runs inside."""
+    """Return the context manager in which a method of such an instance runs."""
     for base in bases:
         hook = merged("METHOD_CONTEXTS").get(base)
         if hook is not None:

@@ -1,4 +1,5 @@
-"""`einops`: arrays rearranged, reduced and repeated by a pattern of their axes (checked with einops 0.8)."""
+"""`einops`: functions that rearrange, reduce and repeat arrays by a pattern of axes (checked with einops
+0.8)."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 _TOKEN = re.compile(r"\.\.\.|…|[()]|[^\W\d]\w*|\d+")
 _DOTS = "..."
-#: Reductions that keep the dtype, whatever it is.
+#: Reductions that keep any dtype.
 _KEEPING = frozenset({"max", "min"})
 
 
@@ -27,12 +28,12 @@ class _Side:
 
     @property
     def axes(self) -> list[str]:
-        """The axes by name, in order."""
+        """Return the names of the axes, in order."""
         return [axis for group in self.groups for axis in group if not axis.isdigit()]
 
 
 def _parse(text: str) -> _Side:
-    """Read ``b (h d) ...``. A number counts that many; 1 counts nothing in a group."""
+    """Parse ``b (h d) ...``. A number is an axis of that size; 1 adds nothing to a group."""
     groups: list[tuple[str, ...]] = []
     inside: list[str] | None = None
     if _TOKEN.sub("", text).strip():
@@ -64,7 +65,7 @@ def _sides(pattern: str) -> tuple[_Side, _Side]:
 
 
 def _lengths(call: Call, own: frozenset[str]) -> dict[str, Dim]:
-    """The sizes that axes are given by keyword; those that are not known are left open."""
+    """Return the sizes of axes in keywords; unknown ones are fresh."""
     given = {name: as_size(value) for name, value in call.kwargs.items() if name not in own}
     return {name: fresh() if size is None else size for name, size in given.items()}
 
@@ -72,7 +73,7 @@ def _lengths(call: Call, own: frozenset[str]) -> dict[str, Dim]:
 def _measure(
     side: _Side, shape: Shape | None, lengths: dict[str, Dim]
 ) -> tuple[dict[str, Dim], Shape | None]:
-    """The size of each axis of the left side, and the dimensions that its ellipsis stands for."""
+    """Return the size of each axis of the left side, and the dimensions that its ellipsis covers."""
     dotted = [group for group in side.groups if _DOTS in group]
     if any(len(group) > 1 for group in dotted):
         reject("an ellipsis in brackets on the left")
@@ -97,7 +98,7 @@ def _measure(
 
 
 def _split(group: Sequence[str], size: Dim, lengths: dict[str, Dim]) -> dict[str, Dim]:
-    """The sizes of the axes that one dimension is composed of: one at most is found by division."""
+    """Return the sizes of the axes that form one dimension; at most one is found by division."""
     known = {
         axis: int(axis) if axis.isdigit() else lengths[axis]
         for axis in group
@@ -117,7 +118,7 @@ def _split(group: Sequence[str], size: Dim, lengths: dict[str, Dim]) -> dict[str
 
 
 def _compose(side: _Side, sizes: dict[str, Dim], rest: Shape | None) -> Shape | None:
-    """The shape of the right side; None where an ellipsis stands for dimensions that are not known."""
+    """Return the shape of the right side, or None if an ellipsis covers unknown dimensions."""
     made: list[Dim] = []
     for group in side.groups:
         if group == (_DOTS,):
@@ -150,7 +151,7 @@ def _made(call: Call, x: Array, shape: Shape | None, dtype: str | None) -> Array
 def _rewritten(
     call: Call, before: _Side, after: _Side, lengths: dict[str, Dim]
 ) -> tuple[Array, Shape | None]:
-    """The array, and its shape by the right side."""
+    """Return the array, and its shape by the right side."""
     x = _tensor(call)
     if not set(lengths) <= {*before.axes, *after.axes}:
         reject("a size for an axis that is not there")
@@ -172,7 +173,7 @@ def _rearrange(call: Call) -> Value:
 
 
 def _reduce(call: Call) -> Value:
-    """`reduce(tensor, pattern, reduction, **axes_lengths)`: axes that the right side lacks are reduced."""
+    """`reduce(tensor, pattern, reduction, **axes_lengths)`: reduces the axes that the right side lacks."""
     before, after = _sides(_pattern(call, 1))
     if not set(after.axes) <= set(before.axes):
         reject("an axis that is not there is kept")
@@ -184,7 +185,7 @@ def _reduce(call: Call) -> Value:
 
 
 def _repeat(call: Call) -> Value:
-    """`repeat(tensor, pattern, **axes_lengths)`: axes that only the right side has are new."""
+    """`repeat(tensor, pattern, **axes_lengths)`: axes on the right side only are new."""
     before, after = _sides(_pattern(call, 1))
     lengths = _lengths(call, frozenset({"tensor", "pattern"}))
     if not set(before.axes) <= set(after.axes) or not set(after.axes) <= {*before.axes, *lengths}:
@@ -194,7 +195,7 @@ def _repeat(call: Call) -> Value:
 
 
 def _einsum(call: Call) -> Value:
-    """`einsum(*tensors, pattern)`: axes have words for names."""
+    """`einsum(*tensors, pattern)`: names of axes are words."""
     if call.opaque or len(call.args) < 2:
         unresolved("the pattern is not known")
     text = as_str(call.args[-1])

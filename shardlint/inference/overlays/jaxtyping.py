@@ -1,7 +1,7 @@
-"""jaxtyping: annotations as descriptions of arrays, and decorators that only check them.
+"""jaxtyping: annotations that describe arrays, and decorators that only check them.
 
-``Float[Array, "batch 4*d"]`` describes an array; nobody checks that, unless a type checker is asked to.
-What the words of a shape mean was taken from jaxtyping 0.3.11 (`_array_types._make_array_cached`).
+``Float[Array, "batch 4*d"]`` describes an array; it is checked only if a type checker is used. The meaning of
+the words of a shape is that of jaxtyping 0.3.11 (`_array_types._make_array_cached`).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.laws.core.size_syntax import ArrayPattern
 from shardlint.laws.core.values import Unknown
 
-#: What describes an array, as a value: ``sizes`` are words of a shape, ``dtype`` a name or None.
+#: The kind of an array's description: ``sizes`` are words of a shape, ``dtype`` a name or None.
 DESCRIPTION = "jaxtyping.AbstractArray"
 #: ``jax.Array | torch.Tensor``, ``Union[...]``.
 UNION = "typing.Union"
 
-#: Categories of dtypes, and those that name one.
+#: Categories of dtypes, and names of single dtypes.
 _OPEN = "Shaped Num Inexact Float Complex Integer UInt Int Real Key".split()
 _DTYPES = {
     "Bool": "bool",
@@ -41,7 +41,7 @@ _ARITHMETIC = re.compile(r"[\w.+*%/()-]+")
 
 
 def subscripted(receiver: External, key: Value) -> Value | None:
-    """``receiver[key]`` for names of jaxtyping and unions of classes; None for any other."""
+    """Return ``receiver[key]`` for names of jaxtyping and unions of classes; None for any other."""
     module, _, name = receiver.name.rpartition(".")
     if receiver.name == UNION:
         return LibraryObject(UNION, {"classes": Tuple(as_items(key) or (key,))})
@@ -56,7 +56,7 @@ def subscripted(receiver: External, key: Value) -> Value | None:
 
 
 def union(a: Value, b: Value) -> Value | None:
-    """``a | b`` of classes; None for what may be something else."""
+    """Return ``a | b`` of classes; None if a side may be something else."""
     classes = [_classes(side) for side in (a, b)]
     return None if None in classes else LibraryObject(UNION, {"classes": Tuple((*classes[0], *classes[1]))})  # type: ignore[misc]
 
@@ -69,7 +69,7 @@ def _classes(value: Value) -> tuple[Value, ...] | None:
 
 
 def _described(array: Value, words: tuple[str, ...], dtype: str | None) -> Value:
-    """A description of an array of this class, which may be a description itself."""
+    """Return the description of an array of this class, which may be a description itself."""
     if isinstance(array, LibraryObject) and array.kind == DESCRIPTION:
         inner = pattern_of(array)
         assert inner is not None
@@ -80,7 +80,7 @@ def _described(array: Value, words: tuple[str, ...], dtype: str | None) -> Value
         names = {option.name for option in options if isinstance(option, External)}
         if names.isdisjoint(_ARRAYS):
             return Unknown("a description of what may be no array")
-        # Where it may be one or the other, what is described is a JAX array.
+        # If both are possible, the description is of a JAX array.
         kind = Const(_NUMPY if names == {_NUMPY} else "jax.Array")
     if sum(word == "..." for word in words) > 1:
         return Unknown("a shape of two open ends")
@@ -89,7 +89,7 @@ def _described(array: Value, words: tuple[str, ...], dtype: str | None) -> Value
 
 
 def pattern_of(value: Value) -> ArrayPattern | None:
-    """What an annotation says of an array; None for any other annotation."""
+    """Return the pattern of an array that an annotation describes; None for any other annotation."""
     if isinstance(value, External) and value.name == "jaxtyping.Scalar":
         return ArrayPattern(())
     if not isinstance(value, LibraryObject) or value.kind != DESCRIPTION:
@@ -99,9 +99,9 @@ def pattern_of(value: Value) -> ArrayPattern | None:
 
 
 def words_of(shape: str) -> tuple[str, ...] | None:
-    """The sizes of ``"*batch d=4096 #c _"``: ``_`` where one may be any, ``...`` where any number of them.
+    """Return the sizes of ``"*batch d=4096 #c _"``: ``_`` for any size, ``...`` for any number of sizes.
 
-    None for what jaxtyping refuses.
+    None if jaxtyping refuses the text.
     """
     words = []
     for word in shape.split():
@@ -122,13 +122,13 @@ def _word(word: str) -> str:
             break
     if "*" in modifiers:
         return "..."
-    # A size of 1 stands for any where it broadcasts, and what is computed otherwise is left open.
+    # A size of 1 with broadcasting fits any size, and other computed sizes are left open.
     plain = _NAME.fullmatch(word) or _WHOLE.fullmatch(word) or _ARITHMETIC.fullmatch(word)
     return word if plain and not modifiers else "_"
 
 
 def _checked(call: Call) -> Value:
-    """A decorator that checks what a function is called with, with options or without."""
+    """Return a decorator that checks the arguments of a function, with options or without."""
     functions = [arg for arg in call.args if not isinstance(arg, Const)]
     return functions[0] if len(functions) == 1 and not call.opaque else LibraryObject("keeps", {})
 

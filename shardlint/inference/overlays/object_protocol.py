@@ -1,4 +1,4 @@
-"""Objects of libraries: their attributes, their items, calling them, and what they stand for."""
+"""Objects of libraries: attributes, items, calls, and delegation."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def object_call(kind: str) -> Transfer | None:
-    """What calling an object of a library's class does, or None."""
+    """Return the function that evaluates calls of an object of a library's class, or None."""
     found: Transfer | None = merged("CALLS").get(kind)
     return found
 
 
 def delegate(value: Value) -> Value:
-    """The value an object stands for in operators and indexing (`nnx.Param` for its array)."""
+    """Return the value that an object delegates to in operators and indexing (for `nnx.Param` its array)."""
     if isinstance(value, LibraryObject):
         field = merged("DELEGATES").get(value.kind)
         if field is not None:
@@ -44,13 +44,13 @@ def delegate(value: Value) -> Value:
 
 
 def as_argument(value: Value) -> Value:
-    """What JAX and numpy get as an argument: the array a variable stands for. A tree keeps its class."""
+    """Return an argument as JAX and numpy receive it: of a variable, its array. A tree keeps its class."""
     meant = delegate(value)
     return value if isinstance(meant, DictValue) else meant
 
 
 def object_item(interpreter: Evaluator, receiver: LibraryObject, key: Value, place: Place) -> Value:
-    """``receiver[key]`` for an object of a library's class."""
+    """Return ``receiver[key]`` for an object of a library's class."""
     if receiver.kind == "jax.Array.at":
         return at_index(receiver, key)
     method = merged("METHODS").get((receiver.kind, "__getitem__"))
@@ -63,7 +63,7 @@ def object_item(interpreter: Evaluator, receiver: LibraryObject, key: Value, pla
 
 
 def object_attribute(interpreter: Evaluator, value: Value, name: str, place: Place) -> Value:
-    """``value.name`` for arrays, devices, meshes, specs, shardings and library objects."""
+    """Return ``value.name`` for arrays, devices, meshes, specs, shardings and library objects."""
     reader = merged("READERS").get(value.kind if isinstance(value, LibraryObject) else type(value))
     if reader is not None:
         read: Value = reader(interpreter, value, name, place)

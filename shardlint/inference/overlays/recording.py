@@ -1,4 +1,4 @@
-"""Recording calls that are judged as a whole."""
+"""Records of calls that are judged as a whole."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def record_call(
     silent: str | None = None,
     facts: Iterable[Fact] = (),
 ) -> None:
-    """Record a call with its verdict. ``place`` is the argument that is wrong, where it is one.
+    """Record a call with its verdict. ``place`` is the wrong argument, if it is a single one.
 
     ``repaired`` holds, by position or keyword, other values with which JAX accepts the call.
     """
@@ -52,10 +52,10 @@ def record_of_value(
     facts: Iterable[Fact] = (),
     silent: str | None = None,
 ) -> None:
-    """Record what is judged as a whole, also an attribute, or the entry of a ``with`` block.
+    """Record an event that is judged as a whole; also an attribute, or the entry of a ``with`` block.
 
-    ``call`` is the call that shows it, as data, and ``repaired`` one that JAX accepts; None where it is not
-    wholly known.
+    ``call`` is a call that shows it, as data, and ``repaired`` one that JAX accepts; None if it is not wholly
+    known.
     """
     interpreter.record(
         CallUse(

@@ -1,4 +1,4 @@
-"""The tables of all overlays, merged, and the canonical names of what libraries hold."""
+"""The merged tables of all overlays, and the canonical names of library objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Transfer = Callable[[Call], Value]
 
-#: The overlays of what most programs meet, in order: those of Python, numpy and JAX.
+#: The overlays that most programs need, in order: those of Python, numpy and JAX.
 _BASE = (
     "python.builtins.functions", "python.stdlib.environment", "python.stdlib.versions",
     "python.stdlib.collections", "python.builtins.iterators", "python.stdlib.itertools",
@@ -37,7 +37,7 @@ _BASE = (
     "jax.sharding.placement", "jaxtyping",
     "jax.explicit.axis_switches", "arrays.attributes", "jax.sharding.mesh_attributes",
 )  # fmt: skip
-#: Those of other libraries, by the word that their names begin with: loaded once a program writes it.
+#: Overlays of other libraries, by the first word of their names: loaded when a program contains that word.
 _LIBRARIES = {
     "flax": (
         "flax.common.boxes", "flax.common.derived_classes", "flax.linen.module", "flax.linen.lifted",
@@ -55,19 +55,19 @@ _NAMES_OF_TABLES = (
     "INSTANCES", "CHILDREN", "DELEGATES", "AROUND", "READERS",
 )  # fmt: skip
 
-#: Caches of what follows from all tables.
+#: Functions that clear the caches of what is derived from all tables.
 _derived: list[Callable[[], None]] = []
 
 
 def derived(found: Callable[[], T]) -> Callable[[], T]:
-    """Keep what follows from all tables, until the overlays of another library are loaded."""
+    """Cache what is derived from all tables, until the overlays of another library are loaded."""
     kept = cache(found)
     _derived.append(kept.cache_clear)
     return kept
 
 
 def load_mentioned(text: str) -> bool:
-    """Load the overlays of the libraries that a text mentions; whether some were not there yet."""
+    """Load the overlays of the libraries that a text mentions; return whether any was not loaded before."""
     new = [library for library in _LIBRARIES if library not in _loaded and library in text]
     for library in new:
         _load(library)
@@ -75,7 +75,7 @@ def load_mentioned(text: str) -> bool:
 
 
 def loaded() -> frozenset[str]:
-    """The libraries whose overlays are there: what is known of all of them depends on these."""
+    """Return the libraries whose overlays are loaded. Everything derived from all tables depends on them."""
     return frozenset(_loaded)
 
 
@@ -98,7 +98,7 @@ def _take_in(name: str) -> None:
 
 @cache
 def merged(table: str) -> dict[Any, Any]:
-    """One table of all overlays that are loaded."""
+    """Return one table, merged from all loaded overlays."""
     _load_base()
     return _tables[table]
 
@@ -114,7 +114,7 @@ def _load_base() -> None:
 
 @derived
 def _prefixes() -> frozenset[str]:
-    """Every module path above a name that some table knows."""
+    """Return every module path above a name in a table."""
     found: set[str] = set()
     for name in (*merged("TABLE"), *merged("CONSTANTS"), *aliases.NAMES, *aliases.MODULES):
         while "." in name:
@@ -124,13 +124,13 @@ def _prefixes() -> frozenset[str]:
 
 
 def transfer(name: str) -> Transfer | None:
-    """The function that evaluates calls of a library's name, or None."""
+    """Return the function that evaluates calls of a library's name, or None."""
     found: Transfer | None = merged("TABLE").get(name)
     return found
 
 
 def canonical(name: str) -> Value:
-    """A library's name as a value: a constant, or `External` in its canonical spelling."""
+    """Return a library's name as a value: a constant, or `External` in its canonical spelling."""
     spelled = _spelled(name)
     constant: Value | None = merged("CONSTANTS").get(spelled)
     return constant if constant is not None else External(spelled)
@@ -152,7 +152,7 @@ def _spelled(name: str) -> str:
 
 
 def is_known(interpreter: Evaluator, name: str) -> bool:
-    """Whether the libraries are known to have a name, JAX in the release that is assumed."""
+    """Return whether the libraries certainly have a name; JAX in the assumed release."""
     there = is_there(interpreter, name)
     if there is not None:
         return there
@@ -161,7 +161,7 @@ def is_known(interpreter: Evaluator, name: str) -> bool:
 
 
 def names_under(module: str) -> Iterator[str]:
-    """The names directly in a module that some table knows."""
+    """Yield the names directly in a module that are in a table."""
     prefix = _spelled(module) + "."
     for name in merged("TABLE"):
         if name.startswith(prefix) and "." not in name[len(prefix) :]:
@@ -169,6 +169,6 @@ def names_under(module: str) -> Iterator[str]:
 
 
 def children(value: LibraryObject) -> tuple[str, ...] | None:
-    """The fields that hold a pytree's children; None for those that hold data, whichever these are."""
+    """Return the fields with a pytree's children; None if the children are all fields that hold data."""
     found: tuple[str, ...] | None = merged("CHILDREN").get(value.kind, ())
     return found

@@ -1,4 +1,4 @@
-"""Names by which a text tells that it may meet what is checked."""
+"""Names in a text which show that the text may lead to a check."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from shardlint.inference.overlays.registry import derived, merged
 
-#: Parts of the names of functions that meet shardings, but for what numpy has, too.
+#: Parts of names of functions that involve shardings, except for functions that numpy has as well.
 _ABOUT_SHARDING = re.compile(
     "harding|[Mm]esh|shard|artition|pmap|pjit|device_put|logical_|axis_rules|_axes$|psum|pmean|pmax|pmin|permute|"
     "pbroadcast|pshuffle|pswapaxes|pvary|pcast|all_gather|all_to_all|axis_index|axis_size|make_array_from"
@@ -16,10 +16,10 @@ _TELLING = frozenset({"get_abstract_mesh", "get_axis_rules", "get_logical_axis_r
 
 @derived
 def sharding_names() -> frozenset[str]:
-    """The last names of the functions and classes that are about sharding: only they can meet a use.
+    """Return the last names of the functions and classes about shardings: without them, nothing is recorded.
 
-    Functions of arrays meet one by a sharding that they are given, or by what such a function made. What only
-    tells of the surroundings meets none.
+    Functions of arrays record a use only for a sharding that they are passed, or that such a function made.
+    Functions that only inspect the environment record none.
     """
     others = ("jax.numpy.", "numpy.", "jax.nn.", "optax.", "equinox.partition")
     ours = (name for name in merged("TABLE") if not name.startswith(others))
@@ -32,7 +32,8 @@ def sharding_names() -> frozenset[str]:
 
 @derived
 def layer_names() -> frozenset[str]:
-    """The last names of what makes parameters: Flax's layers, ``self.param`` and its like."""
+    """Return the last names of functions and classes that make parameters: Flax's layers, ``self.param`` and
+    its relatives."""
     layers = (name for name in merged("TABLE") if name.startswith(("flax.linen.", "flax.nnx.")))
     classes = (last for name in layers if (last := name.rpartition(".")[2])[0].isupper())
     return frozenset(classes) | {"param", "variable", "init", "lazy_init"}

@@ -1,4 +1,4 @@
-"""Values as the data of a witness: what it needs to make the same call again."""
+"""Values as data of a witness: the parts it needs to repeat a call."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _OPERAND = "an operand of a witness"
 
 
 def operand(number: int) -> Value:
-    """Return what stands for an argument of the function in which a witness makes its call."""
+    """Return a placeholder for an argument of the function in which a witness makes its call."""
     return LibraryObject(_OPERAND, {"number": integer(number)})
 
 
 def data_of(value: Value) -> Known:
-    """Return an equal value as data, or None where the value is not wholly known."""
+    """Return an equal value as data, or None if the value is not wholly known."""
     match value:
         case Const():
             return constant_data(value.value)
@@ -84,7 +84,7 @@ def data_of(value: Value) -> Known:
 
 
 def call_of(function: str, args: Iterable[Value], kwargs: Mapping[str, Value | None]) -> Known:
-    """Return ``function(*args, **kwargs)`` as data, or None where some argument is not wholly known.
+    """Return ``function(*args, **kwargs)`` as data, or None if some argument is not wholly known.
 
     Keywords that are None are left out.
     """

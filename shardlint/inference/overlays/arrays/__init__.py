@@ -1,5 +1,6 @@
-"""Rules of shapes and dtypes that JAX and numpy share: `jnp.sum` and `np.sum` are one function here.
+"""Rules of shapes and dtypes that JAX and numpy share: one function here implements both `jnp.sum` and
+`np.sum`.
 
-`operands` reads arguments (arrays, axes, broadcasting), `dtypes` has the promotion lattice; the other
-modules are families of functions. `methods` and `attributes` are those of array objects.
+`operands` reads arguments (arrays, axes, broadcasting), `dtypes` has the promotion lattice, `methods` and
+`attributes` are those of array objects; each other module is a family of functions.
 """

@@ -33,7 +33,8 @@ def _attribute(interpreter: Evaluator, value: Array, name: str, _: Place) -> Val
 
 
 def _spreading(method: Transfer) -> Transfer:
-    """A method of arrays, whose result varies over mesh axes as its operands do, and has a type."""
+    """Wrap a method of arrays: its result varies over the mesh axes of its operands, and has an Explicit
+    type."""
 
     def call_it(call: Call) -> Value:
         return spread(call, finish_method(call, method(call)))

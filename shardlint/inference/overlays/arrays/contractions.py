@@ -31,14 +31,14 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.laws.core.dims import Dim, Shape, fresh, product
 
-#: Accepted by every contraction of JAX.
+#: Parameters that every contraction of JAX accepts.
 _CONTRACTION: dict[str, Value | None] = {
     "precision": None, "preferred_element_type": None, "out_sharding": None,
 }  # fmt: skip
 
 
 def contracted(call: Call, arrays: Sequence[Array], shape: Shape | None, preferred: Value | None) -> Array:
-    """The result of a contraction, of the promoted dtype unless another is preferred."""
+    """Return the result of a contraction, of the promoted dtype unless another one is preferred."""
     dtype, weak = mixed(call, arrays)
     if given(preferred):
         return result(call, shape, dtype_argument(preferred, None))
@@ -46,7 +46,7 @@ def contracted(call: Call, arrays: Sequence[Array], shape: Shape | None, preferr
 
 
 def matmul_shape(a: Shape | None, b: Shape | None) -> Shape | None:
-    """The shape of ``a @ b``. Rejects scalars and contracted sizes that provably differ."""
+    """Return the shape of ``a @ b``. Rejects scalars and contracted sizes that provably differ."""
     if a == () or b == ():
         reject("a scalar operand")
     if a is None or b is None:
@@ -66,7 +66,7 @@ def matmul(call: Call) -> Value:
 
 
 def dot(call: Call) -> Value:
-    """`dot(a, b)`: the last axis of a with the last but one of b; scalars multiply."""
+    """`dot(a, b)`: contracts the last axis of a with the last but one of b; a scalar operand multiplies."""
     a, b, _, preferred, *_ = call.bind("a", "b", **_CONTRACTION)
     x, y = operands([a, b], is_numpy(call))
     shape: Shape | None
@@ -82,7 +82,7 @@ def dot(call: Call) -> Value:
 
 
 def vdot(call: Call) -> Value:
-    """`vdot(a, b)`: both flattened."""
+    """`vdot(a, b)`: flattens both operands."""
     a, b, _, preferred, *_ = call.bind("a", "b", **_CONTRACTION)
     x, y = operands([a, b], is_numpy(call))
     if x.shape is not None and y.shape is not None:
@@ -91,7 +91,7 @@ def vdot(call: Call) -> Value:
 
 
 def inner(call: Call) -> Value:
-    """`inner(a, b)`: over the last axis of both."""
+    """`inner(a, b)`: contracts the last axes."""
     a, b, _, preferred, *_ = call.bind("a", "b", **_CONTRACTION)
     x, y = operands([a, b], is_numpy(call))
     shape: Shape | None
@@ -106,7 +106,7 @@ def inner(call: Call) -> Value:
 
 
 def outer(call: Call) -> Value:
-    """`outer(a, b)`: both flattened."""
+    """`outer(a, b)`: flattens both operands."""
     a, b, _ = call.bind("a", "b", out=None)
     x, y = operands([a, b], is_numpy(call))
     dtype, weak = mixed(call, [x, y])
@@ -116,7 +116,7 @@ def outer(call: Call) -> Value:
 
 
 def kron(call: Call) -> Value:
-    """`kron(a, b)`: sizes multiply, aligned at the last axis."""
+    """`kron(a, b)`: multiplies sizes, aligned at the last axis."""
     a, b = call.bind("a", "b")
     x, y = operands([a, b], is_numpy(call))
     dtype, weak = mixed(call, [x, y])
@@ -142,7 +142,7 @@ def vecdot(call: Call) -> Value:
 
 
 def tensordot(call: Call) -> Value:
-    """`tensordot(a, b, axes)`: a number of axes, or one list of axes an operand."""
+    """`tensordot(a, b, axes)`: axes are a number, or one list for each operand."""
     a, b, axes, _, preferred, _ = call.bind("a", "b", axes=Const(2), **_CONTRACTION)
     x, y = operands([a, b], is_numpy(call))
     first, second = known_rank(x), known_rank(y)
@@ -180,7 +180,8 @@ def einsum(call: Call) -> Value:
 
 
 def einsum_shape(subscripts: str, shapes: Sequence[Shape | None]) -> Shape | None:
-    """The shape an einsum gives; letters of unknown operands get a fresh size where it is not known.
+    """Return the shape of an einsum. A letter of an operand of unknown shape has a fresh size, unless another
+    operand tells it.
 
     Rejects subscripts that do not fit the ranks, and a letter with two sizes.
     """
@@ -202,12 +203,12 @@ def einsum_shape(subscripts: str, shapes: Sequence[Shape | None]) -> Shape | Non
         for letter, dim in letters:
             sizes[letter] = broadcast_dim(sizes[letter], dim) if letter in sizes else dim
         for letter in [letter for letter, dim in letters if dim != own[letter]]:
-            # The diagonal of what is not square is what JAX makes of it.
+            # The size of a diagonal of a non-square matrix is left to JAX.
             sizes[letter] = fresh()
     if vague and "..." in terms and ("..." in output or not arrow):
         return None
     for letter in vague & sizes.keys():
-        # A size of 1 gives way to what is not known.
+        # A size of 1 broadcasts, so an unknown size takes precedence.
         if not isinstance(sizes[letter], int) or sizes[letter] == 1:
             sizes[letter] = fresh()
     batch = broadcast(ellipses) or ()
@@ -218,12 +219,12 @@ def einsum_shape(subscripts: str, shapes: Sequence[Shape | None]) -> Shape | Non
 
 
 def _terms(subscripts: str) -> list[str]:
-    """The letters of each operand."""
+    """Return the letters of each operand."""
     return subscripts.replace(" ", "").partition("->")[0].split(",")
 
 
 def _match(term: str, shape: Shape) -> tuple[list[tuple[str, Dim]], Shape | None]:
-    """Pair a term's letters with sizes; the second part is what its ellipsis stands for."""
+    """Return a term's letters with their sizes, and the dimensions that its ellipsis covers."""
     before, dots, after = term.partition("...")
     if len(before) + len(after) != len(shape) and not (dots and len(before) + len(after) < len(shape)):
         reject(f"{term!r} for an operand of rank {len(shape)}")
@@ -270,7 +271,7 @@ def _square(call: Call) -> tuple[Array, Shape]:
 
 
 def square_like(call: Call) -> Value:
-    """`linalg.inv(a)`, `cholesky(a)`: a square matrix gives one."""
+    """`linalg.inv(a)`, `cholesky(a)`: a square matrix, of the operand's shape."""
     x, shape = _square(call)
     return result(call, shape, floating(x.dtype, is_numpy(call)))
 
@@ -290,7 +291,7 @@ def eigh(call: Call) -> Value:
 
 
 def solve(call: Call) -> Value:
-    """`linalg.solve(a, b)`: as b, a vector only when its rank is 1."""
+    """`linalg.solve(a, b)`: a result of the shape of b, which is a vector only if its rank is 1."""
     a, b = call.bind("a", "b")
     x, y = operands([a, b], is_numpy(call))
     first, second = known_rank(x), known_rank(y)

@@ -1,4 +1,4 @@
-"""Functions that make arrays from sizes, numbers or lists."""
+"""Functions that create arrays from sizes, numbers or lists."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.laws.core.dims import Dim, fresh, product
 
-#: Accepted everywhere and of no effect on shapes: the placement is the evaluator's to judge.
+#: Accepted everywhere, without effect on shapes. The evaluator judges the placement.
 _PLACEMENT: dict[str, Value | None] = {"device": None, "out_sharding": None}
 
 
 def filled(call: Call) -> Value:
-    """`zeros(shape, dtype)`, `ones`, `empty`: the default float."""
+    """`zeros(shape, dtype)`, `ones`, `empty`: the dtype is the default float if none is given."""
     shape, dtype, _, *_ = call.bind("shape", dtype=None, order=None, like=None, **_PLACEMENT)
     return result(call, shape_of(shape), dtype_argument(dtype, "float64"))
 
 
 def full(call: Call) -> Value:
-    """`full(shape, fill_value, dtype)`: the fill's dtype, weak as it is."""
+    """`full(shape, fill_value, dtype)`: the dtype is that of the fill value, weak if it is weak."""
     shape, value, dtype, *_ = call.bind("shape", "fill_value", dtype=None, order=None, **_PLACEMENT)
     fill = operand(value, is_numpy(call))
     if given(dtype):
@@ -101,7 +101,7 @@ def array(call: Call) -> Value:
 
 
 def asarray(call: Call) -> Value:
-    """`asarray(a, dtype)`: as `array`, under its own parameter name."""
+    """`asarray(a, dtype)`: like `array`, but the first parameter is called ``a``."""
     kwargs = {("object" if key == "a" else key): value for key, value in call.kwargs.items()}
     return array(Call(call.interpreter, call.name, call.args, kwargs, call.place, call.opaque))
 
@@ -121,7 +121,7 @@ def copy(call: Call) -> Value:
 
 
 def arange(call: Call) -> Value:
-    """`arange(start, stop, step, dtype)`: ceil((stop - start) / step) numbers."""
+    """`arange(start, stop, step, dtype)`: has ceil((stop - start) / step) elements."""
     start, stop, step, dtype, *_ = call.bind("start", stop=None, step=None, dtype=None, **_PLACEMENT)
     if not given(stop):
         start, stop = Const(0), start
@@ -199,7 +199,7 @@ def identity(call: Call) -> Value:
 
 
 def meshgrid(call: Call) -> Value:
-    """`meshgrid(*xi, indexing, sparse)`: one array an input, of rank len(xi)."""
+    """`meshgrid(*xi, indexing, sparse)`: one array of rank len(xi) for each input."""
     extra = Call(call.interpreter, call.name, (), call.kwargs, call.place)
     _, sparse, indexing = extra.bind(copy=None, sparse=None, indexing=Const("xy"))
     vectors = operands(call.args, is_numpy(call))
@@ -234,7 +234,7 @@ def indices(call: Call) -> Value:
 
 
 def diag(call: Call) -> Value:
-    """`diag(v, k)`: a vector becomes a matrix, a matrix gives its diagonal."""
+    """`diag(v, k)`: the matrix with a vector as its diagonal, or the diagonal of a matrix."""
     v, k = call.bind("v", k=Const(0))
     x, offset = operand(v, is_numpy(call)), known_int(k)
     shape = known_rank(x)
@@ -247,7 +247,7 @@ def diag(call: Call) -> Value:
 
 
 def diagonal(call: Call) -> Value:
-    """`diagonal(a, offset, axis1, axis2)`: the diagonal comes last."""
+    """`diagonal(a, offset, axis1, axis2)`: the diagonal is the last axis."""
     a, offset, first, second = call.bind("a", offset=Const(0), axis1=Const(0), axis2=Const(1))
     x = operand(a, is_numpy(call))
     shape = known_rank(x)
@@ -256,7 +256,7 @@ def diagonal(call: Call) -> Value:
         reject("the axes are equal")
     rest = tuple(dim for at, dim in enumerate(shape) if at not in (i, j))
     size = _diagonal_size(shape[i], shape[j], known_int(offset))
-    # Whether a weak type lasts depends on the sizes.
+    # Whether the result stays weakly typed depends on the sizes.
     return result(call, (*rest, size), None if x.weak else x.dtype)
 
 
@@ -269,7 +269,7 @@ def _diagonal_size(rows: Dim, columns: Dim, offset: int) -> Dim:
 
 
 def tri_indices(call: Call) -> Value:
-    """`tril_indices(n, k, m)`: two index vectors of equal, here unknown, length."""
+    """`tril_indices(n, k, m)`: two index vectors of the same unknown length."""
     call.bind("n", k=None, m=None)
     pair = result(call, (fresh(),), "int64")
     return arrays_tuple([pair, pair])

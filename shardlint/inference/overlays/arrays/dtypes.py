@@ -1,7 +1,7 @@
-"""Dtype names, and how JAX and numpy promote them.
+"""Dtype names, and the promotion rules of JAX and numpy.
 
-JAX's lattice is the one of its type promotion page (`jax._src.dtypes`), with 64-bit types off, as
-is the default; numpy's rules are those of NEP 50. A dtype is a numpy-style name, None is unknown.
+JAX's lattice is that of its type promotion page (`jax._src.dtypes`), with 64-bit types off, which is the
+default; numpy's rules are those of NEP 50. A dtype is a numpy-style name, or None if it is unknown.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 
 from shardlint.inference.domain.values import Const, External, LibraryObject, Value
 
-#: What a 64-bit type becomes in a JAX array.
+#: The dtype of a JAX array that is created with a 64-bit dtype.
 _NARROWED = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
 
 _ALIASES = {
@@ -26,7 +26,7 @@ _ALIASES = {
 
 _NAME = re.compile(r"(bool|(u?int|b?float|complex)(\d+)(_\w+)?)$")
 
-#: Each node of JAX's lattice and what stands just above it; ``i*``, ``f*``, ``c*`` are weak.
+#: Each node of JAX's lattice with the nodes just above it; ``i*``, ``f*``, ``c*`` are weak types.
 _ABOVE = {
     "bool": ("i*",),
     "i*": ("uint4", "int4"),
@@ -53,7 +53,8 @@ _WEAK = {"i*": "int32", "f*": "float32", "c*": "complex64"}
 
 
 def as_dtype(value: Value | None) -> str | None:
-    """Return the dtype a value names (``jnp.float32``, ``"bfloat16"``, ``float``, ``x.dtype``), or None."""
+    """Return the dtype that a value names (``jnp.float32``, ``"bfloat16"``, ``float``, ``x.dtype``), or
+    None."""
     if isinstance(value, Const) and isinstance(value.value, str):
         name = value.value
     elif isinstance(value, External):
@@ -67,7 +68,7 @@ def as_dtype(value: Value | None) -> str | None:
 
 
 def dtype_value(dtype: str) -> LibraryObject:
-    """Return ``x.dtype``: its fields are what programs ask of a dtype."""
+    """Return the value of ``x.dtype``, with the fields that programs read."""
     fields: dict[str, Value] = {"name": Const(dtype), "kind": Const(kind(dtype))}
     if (size := itemsize(dtype)) is not None:
         fields["itemsize"] = Const(size)
@@ -75,14 +76,15 @@ def dtype_value(dtype: str) -> LibraryObject:
 
 
 def kind(dtype: str) -> str:
-    """``b`` bool, ``i`` signed, ``u`` unsigned, ``f`` floating, ``c`` complex, ``V`` anything else."""
+    """Return ``b`` for bool, ``i`` signed, ``u`` unsigned, ``f`` floating, ``c`` complex, ``V`` anything
+    else."""
     if dtype.startswith("bfloat"):
         return "f"
     return dtype[0] if _NAME.match(dtype) else "V"
 
 
 def bits(dtype: str) -> int | None:
-    """The width of one element in bits, or None (PRNG keys)."""
+    """Return the width of one element in bits, or None if it has none (PRNG keys)."""
     if dtype == "bool":
         return 8
     found = _NAME.match(dtype)
@@ -90,30 +92,30 @@ def bits(dtype: str) -> int | None:
 
 
 def itemsize(dtype: str) -> int | None:
-    """Bytes of one element, as ``x.itemsize``."""
+    """Return the bytes of one element, as ``x.itemsize`` does."""
     width = bits(dtype)
     return None if width is None else max(1, width // 8)
 
 
 def narrowed(dtype: str | None) -> str | None:
-    """The dtype an array gets inside JAX with 64-bit types off."""
+    """Return the dtype that an array has inside JAX with 64-bit types off."""
     return _NARROWED.get(dtype, dtype) if dtype else None
 
 
 def floating(dtype: str | None, numpy: bool) -> str | None:
-    """What a mean of this dtype has: itself when inexact, else the default float."""
+    """Return the dtype of a mean: an inexact dtype stays, any other becomes the default float."""
     if dtype is None or kind(dtype) in "fcV":
         return dtype
     return "float64" if numpy else "float32"
 
 
 def real_part(dtype: str | None) -> str | None:
-    """The dtype of the real part."""
+    """Return the dtype of the real part."""
     return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype) if dtype else None
 
 
 def summed(dtype: str | None, numpy: bool) -> str | None:
-    """What a sum of this dtype has: small integers widen to the default integer."""
+    """Return the dtype of a sum: small integers widen to the default integer."""
     if dtype is None or kind(dtype) not in "biu":
         return dtype
     unsigned = kind(dtype) == "u"
@@ -123,7 +125,7 @@ def summed(dtype: str | None, numpy: bool) -> str | None:
 
 
 def promote(types: Iterable[tuple[str | None, bool]], numpy: bool) -> tuple[str | None, bool]:
-    """Promote (dtype, weak) pairs; returns the pair of the result. Unknown in, unknown out."""
+    """Return the (dtype, weak) pair that such pairs promote to; unknown if one of them is."""
     known: list[tuple[str, bool]] = []
     for dtype, weak in types:
         if dtype is None:
@@ -147,7 +149,7 @@ def _promote_jax(types: list[tuple[str, bool]]) -> tuple[str | None, bool]:
 
 @cache
 def _least_upper_bound(nodes: frozenset[str]) -> str | None:
-    """The least node above all; None where JAX asks for an explicit cast."""
+    """Return the least node above all nodes, or None if JAX requires an explicit cast."""
     if len(nodes) == 1:
         return next(iter(nodes))
     if not nodes <= _ABOVE.keys():
@@ -201,7 +203,7 @@ def _promote_two(a: str, b: str) -> str | None:
 
 
 def _promote_scalar(dtype: str, scalar: str) -> str | None:
-    """A numpy dtype beside a Python scalar of this kind."""
+    """Return the dtype that a numpy dtype and a Python scalar of this kind promote to."""
     mine = kind(dtype)
     if mine == "V":
         return None

@@ -1,4 +1,4 @@
-"""Functions that act on each element: shapes broadcast, and a rule gives the dtype."""
+"""Elementwise functions: shapes broadcast, and a dtype rule determines the dtype."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.laws.core.values import Unknown
 
-#: A rule takes the promoted dtype, its weak type and whether numpy computes, and returns the result's.
+#: A rule maps the promoted dtype, whether it is weak, and whether numpy computes to a dtype and whether it
+#: is weak.
 Rule = Callable[[str, bool, bool], tuple[str | None, bool]]
 
 
 def same(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """The operand's dtype."""
+    """Keep the operand's dtype."""
     return dtype, weak
 
 
 def inexact(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """Floating: numpy picks the float by the integer's width, JAX the default one."""
+    """Return a floating dtype: numpy chooses it by the integer's width, JAX takes the default float."""
     if kind(dtype) in "fcV":
         return dtype, weak
     if not numpy:
@@ -43,34 +44,34 @@ def inexact(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
 
 
 def strong_inexact(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """Floating, never weak."""
+    """Return a floating dtype that is never weak."""
     return inexact(dtype, False, numpy)
 
 
 def wide_inexact(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """Floating; every integer becomes the default float, in numpy too."""
+    """Return a floating dtype; every integer becomes the default float, in numpy too."""
     return floating(dtype, numpy), weak
 
 
 def at_least_double(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """Floating; double at least in numpy (`numpy.float_power`)."""
+    """Return a floating dtype, in numpy at least double (`numpy.float_power`)."""
     if not numpy:
         return floating(dtype, False), weak
     return ("complex128" if kind(dtype) == "c" else "float64"), False
 
 
 def conjugate(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """The operand's dtype; numpy counts bool as a small integer."""
+    """Keep the operand's dtype; numpy treats bool as a small integer."""
     return no_bool(dtype, weak, True) if numpy else (dtype, weak)
 
 
 def real(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """The dtype of the real part."""
+    """Return the dtype of the real part."""
     return real_part(dtype), weak
 
 
 def phase(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """Floating and real; what becomes of a weak type depends on more than the dtype."""
+    """Return a real floating dtype; unknown for weak types, where it depends on more than the dtype."""
     if not numpy and weak:
         return None, False
     found, _ = inexact(dtype, weak, numpy)
@@ -78,40 +79,40 @@ def phase(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
 
 
 def boolean(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """Bool."""
+    """Return bool."""
     return "bool", False
 
 
 def no_bool(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """The operand's dtype, with bool counted as a small integer."""
+    """Keep the operand's dtype, but treat bool as a small integer."""
     if dtype != "bool":
         return dtype, weak
     return ("int8" if numpy else "int32"), False
 
 
 def bit_count(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """uint8."""
+    """Return uint8."""
     return "uint8", False
 
 
 def weak_if_integer(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """The operand's dtype; floats lose their weak type (`jnp.nan_to_num`)."""
+    """Keep the operand's dtype; floats lose their weak type (`jnp.nan_to_num`)."""
     return dtype, weak and kind(dtype) in "iu"
 
 
 def rint(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """Floating; integers lose their weak type (`jnp.rint`)."""
+    """Return a floating dtype; integers lose their weak type (`jnp.rint`)."""
     found, _ = inexact(dtype, weak, numpy)
     return found, weak and kind(dtype) in "fc"
 
 
 def rounded(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """The operand's dtype; numpy rounds bool to float16."""
+    """Keep the operand's dtype; numpy rounds bool to float16."""
     return ("float16", False) if numpy and dtype == "bool" else (dtype, weak)
 
 
 def unary_function(rule: Rule) -> Transfer:
-    """A function of one array."""
+    """Return a function of one array."""
 
     def transfer(call: Call) -> Value:
         x, _, dtype, *_ = call.bind("x", out=None, dtype=None, where=None, accuracy=None)
@@ -121,7 +122,7 @@ def unary_function(rule: Rule) -> Transfer:
 
 
 def binary_function(rule: Rule) -> Transfer:
-    """A function of two arrays that broadcast."""
+    """Return a function of two arrays that broadcast."""
 
     def transfer(call: Call) -> Value:
         x, y, _, dtype, *_ = call.bind("x", "y", out=None, dtype=None, where=None)
@@ -131,13 +132,13 @@ def binary_function(rule: Rule) -> Transfer:
 
 
 def apply(call: Call, values: Sequence[Value | None], rule: Rule, dtype: Value | None = None) -> Array:
-    """Broadcast, promote, and apply a rule."""
+    """Return the elementwise result: broadcast the operands, promote their dtypes, and apply the rule."""
     arrays = operands(values, is_numpy(call))
     shape = broadcast(array.shape for array in arrays)
     if given(dtype):
         return result(call, shape, dtype_argument(dtype, None))
     if is_numpy(call) and rule in (inexact, strong_inexact) and not any(x.weak for x in arrays):
-        # numpy picks one loop for all operands: the float that holds each.
+        # numpy computes all operands in one loop: the dtype is the float that holds each of them.
         arrays = [replace(x, dtype=rule(x.dtype, False, True)[0]) if x.dtype else x for x in arrays]
     promoted, weak = mixed(call, arrays)
     if promoted is None:
@@ -146,7 +147,7 @@ def apply(call: Call, values: Sequence[Value | None], rule: Rule, dtype: Value |
 
 
 def weak_scalars(arity: int) -> Transfer:
-    """A floating function that mixes in constants: in JAX only scalars keep their weak type."""
+    """Return a floating function that mixes in constants: in JAX only scalars stay weakly typed."""
 
     def transfer(call: Call) -> Value:
         found = apply(call, call.bind(*("x", "y")[:arity]), inexact)
@@ -173,7 +174,7 @@ def angle(call: Call) -> Value:
     """`angle(z, deg)`."""
     z, _ = call.bind("z", deg=None)
     found = apply(call, [z], phase)
-    # JAX widens 16-bit floats of scalars, and of nothing else.
+    # JAX widens 16-bit floats of scalars only.
     widens = not is_numpy(call) and found.dtype in ("float16", "bfloat16") and found.shape in ((), None)
     return replace(found, dtype=None) if widens else found
 
@@ -191,9 +192,9 @@ def power(call: Call) -> Value:
 
 
 def raised(call: Call, x: Value | None, y: Value | None) -> Array:
-    """``x ** y``: with a Python integer exponent JAX makes bool int32, not weak.
+    """Return ``x ** y``. With a Python integer as exponent, JAX turns bool into int32 that is not weak.
 
-    Which powers of weakly typed arrays stay weak depends on more than the dtypes.
+    Whether a power of a weakly typed array is weak depends on more than the dtypes, so its dtype is unknown.
     """
     found = apply(call, [x, y], no_bool)
     if is_numpy(call):
@@ -274,7 +275,7 @@ TABLE: dict[str, Transfer] = {
 
 
 def _of_arrays_only(function: Transfer) -> Transfer:
-    """`numpy.real(2.5)` is a Python number: only arrays give arrays."""
+    """Restrict a numpy function to arrays: `numpy.real(2.5)` is a Python number."""
 
     def transfer(call: Call) -> Value:
         if not call.args or not isinstance(call.args[0], Array):
@@ -284,7 +285,7 @@ def _of_arrays_only(function: Transfer) -> Transfer:
     return transfer
 
 
-#: numpy's own.
+#: Functions of numpy alone.
 NUMPY: dict[str, Transfer] = {
     name: _of_arrays_only(TABLE[name]) for name in ("real", "imag", "iscomplex", "isreal")
 }
@@ -298,12 +299,12 @@ _OPERATORS: dict[str, Rule] = {
 
 
 def operator(call: Call, op: str, a: Value, b: Value) -> Value:
-    """A binary operator but ``@`` on operands of which one at least is an array."""
+    """Return the result of a binary operator other than ``@``, where at least one operand is an array."""
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         return Unknown(f"{op} with an unknown operand")
     if op == "**":
         found = raised(call, a, b)
-        # numpy squares by another way than `numpy.power`, and bool comes out narrower.
+        # ``**`` of numpy arrays does not call `numpy.power`: the square of bool is narrower.
         narrow = is_numpy(call) and as_dim(b) is not None and operand(a, numpy=True).dtype == "bool"
         return replace(found, dtype=None) if narrow else found
     return apply(call, [a, b], _OPERATORS[op])

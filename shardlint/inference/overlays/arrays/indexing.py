@@ -1,4 +1,4 @@
-"""``x[key]``: basic and advanced indexing, as numpy defines them."""
+"""``x[key]``: basic and advanced indexing, with numpy's rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, lower_bound
 
 
 def index(array: Array, key: Value) -> Value:
-    """Return ``array[key]``; Unknown when the key's kind is, or when there are too many indices."""
+    """Return ``array[key]``: Unknown if the kind of the key is unknown, or if there are too many indices."""
     try:
         shape = indexed(array.shape, key, array.numpy)
     except Stop as stop:
@@ -27,7 +27,7 @@ def index(array: Array, key: Value) -> Value:
 
 
 def indexed(shape: Shape | None, key: Value, numpy: bool = False) -> Shape | None:
-    """The shape of ``x[key]`` for an ``x`` of this shape. Stops as `index` says."""
+    """Return the shape of ``x[key]`` for an ``x`` of this shape. Stops where `index` returns Unknown."""
     items = key.items if isinstance(key, Tuple) else (key,)
     kinds = [_consumes(item, numpy) for item in items]
     if sum(n is None for n in kinds) > 1:
@@ -50,7 +50,7 @@ _FULL = Slice(Const(None), Const(None), Const(None))
 
 
 def _consumes(item: Value, numpy: bool) -> int | None:
-    """How many axes an index takes; None for ``...``."""
+    """Return the number of axes that an index consumes, or None for ``...``."""
     if isinstance(item, Const) and item.value is ...:
         return None
     if is_none(item):
@@ -72,8 +72,11 @@ def _consumes(item: Value, numpy: bool) -> int | None:
 
 
 def _walk(shape: Shape, items: Sequence[Value], numpy: bool) -> Shape:
-    """Consume the axes. Advanced indices broadcast together and stand where the first one is, or in
-    front when a slice or a new axis parts them."""
+    """Return the shape after indexing.
+
+    Advanced indices broadcast together. Their axes come where the first of them is, or in front if a slice or
+    a new axis separates them.
+    """
     dims: list[Dim] = []
     advanced: list[Shape] = []
     places: list[int] = []
@@ -100,7 +103,7 @@ def _walk(shape: Shape, items: Sequence[Value], numpy: bool) -> Shape:
 
 
 def _advanced(item: Value, shape: Shape, axis: int) -> tuple[Shape, int]:
-    """The shape an integer or array index contributes, and how many axes it takes."""
+    """Return the shape that an integer or array index contributes, and the number of axes it consumes."""
     if as_dim(item) is not None:
         return (), 1
     chosen = operand(item, numpy=True)
@@ -112,7 +115,7 @@ def _advanced(item: Value, shape: Shape, axis: int) -> tuple[Shape, int]:
 
 
 def sliced(size: Dim, item: Slice) -> Dim:
-    """The length of a slice of an axis of this size, fresh where it is not provable."""
+    """Return the length of a slice of an axis of this size; fresh if it is not provable."""
     step = 1 if is_none(item.step) else as_dim(item.step)
     if step == 0:
         reject("a slice step of 0")
@@ -120,7 +123,7 @@ def sliced(size: Dim, item: Slice) -> Dim:
     unknown_start = start is None and not is_none(item.start)
     unknown_stop = stop is None and not is_none(item.stop)
     if unknown_start or unknown_stop or not isinstance(step, int):
-        # Where there is no such item it is empty, which nobody means.
+        # Without such an item the slice is empty, which is never intended.
         return 1 if item.single else fresh()
     if isinstance(size, int) and isinstance(start, int | None) and isinstance(stop, int | None):
         return len(range(size)[start:stop:step])
@@ -136,7 +139,7 @@ def sliced(size: Dim, item: Slice) -> Dim:
 
 
 def _clipped(bound: Dim, size: Dim) -> Dim | None:
-    """Where a slice bound falls in ``[0, size]``, None where it is not provable."""
+    """Return the position of a slice bound in ``[0, size]``, or None if it is not provable."""
     if at_most(0, bound):
         if at_most(bound, size):
             return bound

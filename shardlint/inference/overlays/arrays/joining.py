@@ -1,4 +1,4 @@
-"""Functions that join arrays or part them: concatenate, stack, split and their kin."""
+"""Functions that join or split arrays: concatenate, stack, split and their relatives."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.laws.core.dims import Dim, Shape, divisible, floordiv, fresh, product
 
-#: More parts than this are not followed.
+#: Splitting into more parts than this is not followed.
 _MAX_PARTS = 64
 
 
 def joined(shapes: Sequence[Shape], axis: int) -> Shape:
-    """The shape of a concatenation. Rejects shapes that do not fit."""
+    """Return the shape of a concatenation. Rejects shapes that do not fit."""
     if len({len(shape) for shape in shapes}) != 1:
         reject("ranks differ")
     total: Dim = 0
@@ -64,7 +64,7 @@ def _join(call: Call, arrays: Sequence[Array], axis: Value | None, dtype: Value 
 
 
 def concatenate(call: Call) -> Value:
-    """`concatenate(arrays, axis, dtype)`; axis None flattens."""
+    """`concatenate(arrays, axis, dtype)`; flattens if the axis is None."""
     values, axis, dtype, *_ = call.bind("arrays", axis=Const(0), dtype=None, out=None, casting=None)
     return _join(call, sequence(values, is_numpy(call)), axis, dtype)
 
@@ -92,7 +92,7 @@ def _stack(call: Call, arrays: Sequence[Array], axis: Value | None, dtype: Value
 
 
 def stacked_at_least(rank: int, axis_of_rank: Callable[[int], int]) -> Transfer:
-    """`hstack`, `vstack`, `dstack`: raise each to the rank, then concatenate."""
+    """Return `hstack`, `vstack` or `dstack`: raise each array to the rank, then concatenate."""
 
     def transfer(call: Call) -> Value:
         values, dtype, _ = call.bind("tup", dtype=None, casting=None)
@@ -115,13 +115,13 @@ def column_stack(call: Call) -> Value:
 
 
 def append(call: Call) -> Value:
-    """`append(arr, values, axis)`; no axis flattens."""
+    """`append(arr, values, axis)`; flattens if there is no axis."""
     a, b, axis = call.bind("arr", "values", axis=Const(None))
     return _join(call, [operand(a, is_numpy(call)), operand(b, is_numpy(call))], axis, None)
 
 
 def block(call: Call) -> Value:
-    """`block(arrays)`: nested lists, the innermost along the last axis."""
+    """`block(arrays)`: nested lists, the innermost joined along the last axis."""
     (values,) = call.bind("arrays")
     return _block(call, values)
 
@@ -143,19 +143,19 @@ def _list_depth(value: Value | None) -> int:
 
 
 def split(call: Call) -> Value:
-    """`split(ary, sections_or_indices, axis)`: equal parts, or cut at these places."""
+    """`split(ary, sections_or_indices, axis)`: equal parts, or cuts at the given indices."""
     a, sections, axis = call.bind("ary", "indices_or_sections", axis=Const(0))
     return arrays_list(_parts(call, operand(a, is_numpy(call)), sections, axis, even=True))
 
 
 def array_split(call: Call) -> Value:
-    """`array_split(ary, sections, axis)`: the first parts are one longer when it is uneven."""
+    """`array_split(ary, sections, axis)`: in an uneven split the first parts are one longer."""
     a, sections, axis = call.bind("ary", "indices_or_sections", axis=Const(0))
     return arrays_list(_parts(call, operand(a, is_numpy(call)), sections, axis, even=False))
 
 
 def split_along(axis_of_rank: Callable[[int], int], least: int) -> Transfer:
-    """`hsplit`, `vsplit`, `dsplit`."""
+    """Return `hsplit`, `vsplit` or `dsplit`."""
 
     def transfer(call: Call) -> Value:
         a, sections = call.bind("ary", "indices_or_sections")
@@ -200,14 +200,14 @@ def _part_sizes(size: Dim, sections: Value | None, even: bool) -> list[Dim]:
 
 
 def _between(low: Dim | None, high: Dim | None, size: Dim) -> Dim:
-    """The length of ``range(size)[low:high]``, fresh where it is not provable."""
+    """Return the length of ``range(size)[low:high]``; fresh if it is not provable."""
     if low is None or high is None or not (at_most(0, low) and at_most(low, high) and at_most(high, size)):
         return fresh()
     return high - low
 
 
 def unstack(call: Call) -> Value:
-    """`unstack(x, axis)`: one array an index of the axis."""
+    """`unstack(x, axis)`: one array for each index of the axis."""
     a, axis = call.bind("x", axis=Const(0))
     x = operand(a, is_numpy(call))
     shape = known_rank(x)

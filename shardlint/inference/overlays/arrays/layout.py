@@ -29,9 +29,9 @@ from shardlint.laws.core.dims import Dim, Shape, divisible, equal, floordiv, fre
 
 
 def reshaped(shape: Shape | None, target: Sequence[Value]) -> Shape:
-    """The shape of a reshape; one ``-1``, or one size that is not known, is the quotient of the rest.
+    """Return the shape of a reshape; a single ``-1``, or a single unknown size, is the quotient of the rest.
 
-    Rejects a reshape that loses or invents elements for every size.
+    Rejects a reshape that changes the number of elements for every size.
     """
     dims = [as_size(item) for item in target]
     open_at = [i for i, dim in enumerate(dims) if dim is None or dim == -1]
@@ -56,7 +56,7 @@ def reshaped(shape: Shape | None, target: Sequence[Value]) -> Shape:
 
 
 def target_items(value: Value | None) -> Sequence[Value]:
-    """The items of a shape argument, a tuple or one integer."""
+    """Return the items of a shape argument, which is a tuple or an integer."""
     items = as_items(value)
     if items is not None:
         return items
@@ -82,7 +82,7 @@ def ravel(call: Call) -> Value:
 
 
 def permuted(shape: Shape | None, axes: Value | None) -> Shape | None:
-    """The shape after a transposition; no axes reverse it."""
+    """Return the shape after a transposition; without axes, the reversed shape."""
     if shape is None:
         if given(axes) and (items := as_items(axes)) is not None:
             return tuple(fresh() for _ in items)
@@ -113,7 +113,7 @@ def matrix_transpose(call: Call) -> Value:
 
 
 def swapped(shape: Shape | None, first: int, second: int) -> Shape | None:
-    """The shape with two axes exchanged."""
+    """Return the shape with two axes exchanged."""
     if shape is None:
         return None
     dims = list(shape)
@@ -158,7 +158,7 @@ def rollaxis(call: Call) -> Value:
 
 
 def expanded(shape: Shape, axis: Value | None) -> Shape:
-    """The shape with axes of size 1 put in at these places of the result."""
+    """Return the shape with axes of size 1 inserted at these positions of the result."""
     items = as_items(axis)
     count = 1 if items is None else len(items)
     if not given(axis):
@@ -176,7 +176,7 @@ def expand_dims(call: Call) -> Value:
 
 
 def squeezed(shape: Shape, axis: Value | None) -> Shape | None:
-    """The shape without axes of size 1; None where an open size leaves the rank open."""
+    """Return the shape without axes of size 1; None if an open size leaves the rank open."""
     if given(axis):
         gone = axes_of(axis, len(shape))
         if any(equal(shape[i], 1) is False for i in gone):
@@ -202,7 +202,7 @@ def broadcast_to(call: Call) -> Value:
 
 
 def stretched(shape: Shape | None, target: Shape) -> Shape:
-    """The target shape. Rejects one that the shape cannot be stretched to."""
+    """Return the target shape. Rejects a target that the shape cannot be broadcast to."""
     if shape is not None:
         if len(shape) > len(target):
             reject("the target has too few axes")
@@ -223,7 +223,7 @@ def broadcast_arrays(call: Call) -> Value:
 
 
 def tile(call: Call) -> Value:
-    """`tile(A, reps)`: the shorter of shape and reps gets ones in front."""
+    """`tile(A, reps)`: the shorter of shape and reps is padded with leading ones."""
     a, reps = call.bind("A", "reps")
     x = operand(a, is_numpy(call))
     shape, times = known_rank(x), shape_of(reps)
@@ -275,7 +275,7 @@ def pad(call: Call) -> Value:
 
 
 def _pad_pairs(widths: Value | None, rank: int) -> list[tuple[Dim, Dim]]:
-    """(before, after) an axis, from an integer, a pair, or a list of pairs."""
+    """Return a (before, after) pair for each axis, from an integer, a pair, or a list of pairs."""
     if (both := as_dim(widths)) is not None:
         return [(both, both)] * rank
     items = as_items(widths)
@@ -284,7 +284,7 @@ def _pad_pairs(widths: Value | None, rank: int) -> list[tuple[Dim, Dim]]:
     rows = [_pad_pair(item) for item in items]
     nested = [as_items(item) is not None for item in items]
     if len(rows) == 2 and not any(nested):
-        # A pair for all axes, or two rows of which nothing is known.
+        # Either a pair for all axes, or two rows with unknown items.
         widths_known = any(as_dim(item) is not None for item in items)
         return (
             [(rows[0][0], rows[1][0])] * rank if widths_known else [(fresh(), fresh()) for _ in range(rank)]
@@ -308,7 +308,8 @@ def _pad_pair(item: Value) -> tuple[Dim, Dim]:
 
 
 def unchanged(*names: str) -> Transfer:
-    """A function whose result looks as its first argument does; the others are these."""
+    """Return a function whose result has the shape and dtype of its first argument; ``names`` are the other
+    parameters."""
 
     def transfer(call: Call) -> Value:
         a, *_ = call.bind("a", **dict.fromkeys(names))
@@ -319,7 +320,7 @@ def unchanged(*names: str) -> Transfer:
 
 
 def rot90(call: Call) -> Value:
-    """`rot90(m, k, axes)`: odd turns exchange the axes."""
+    """`rot90(m, k, axes)`: an odd k exchanges the axes."""
     m, k, axes = call.bind("m", k=Const(1), axes=None)
     x = operand(m, is_numpy(call))
     shape = known_rank(x)
@@ -330,7 +331,7 @@ def rot90(call: Call) -> Value:
 
 
 def atleast(rank: int) -> Transfer:
-    """`atleast_1d`, `atleast_2d`, `atleast_3d`."""
+    """Return `atleast_1d`, `atleast_2d` or `atleast_3d`."""
 
     def transfer(call: Call) -> Value:
         if call.opaque or call.kwargs:
@@ -344,7 +345,8 @@ def atleast(rank: int) -> Transfer:
 
 
 def raised(call: Call, x: Array, rank: int) -> Array:
-    """The array with at least this rank, ones where `numpy.atleast_3d` puts them."""
+    """Return the array with at least this rank; axes of size 1 are added where `numpy.atleast_3d` adds
+    them."""
     shape = known_rank(x)
     if len(shape) >= rank:
         return like(call, x, shape)
@@ -354,7 +356,7 @@ def raised(call: Call, x: Array, rank: int) -> Array:
 
 
 def triangle(call: Call) -> Value:
-    """`tril(m, k)`: the array itself, of rank 2 at least."""
+    """`tril(m, k)`: the array itself, which must have a rank of at least 2."""
     m, _ = call.bind("m", k=None)
     x = operand(m, is_numpy(call))
     if x.shape is not None and len(x.shape) < 2:

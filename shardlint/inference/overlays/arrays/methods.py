@@ -50,7 +50,7 @@ def _receiver(call: Call) -> Array:
 
 
 def _as_function(function: Transfer) -> Transfer:
-    """A method that is the function of the same name, in the receiver's own library."""
+    """Return the method that calls the function of the same name in the receiver's library."""
 
     def transfer(call: Call) -> Value:
         library = "numpy" if _receiver(call).numpy else "jax.numpy"
@@ -60,7 +60,7 @@ def _as_function(function: Transfer) -> Transfer:
 
 
 def _with_star(function: Transfer, name: str) -> Transfer:
-    """A method that takes ``x.reshape(2, 3)`` as well as ``x.reshape((2, 3))``."""
+    """Return a method that accepts ``x.reshape(2, 3)`` as well as ``x.reshape((2, 3))``."""
 
     def transfer(call: Call) -> Value:
         rest = tuple(call.args[1:])
@@ -84,7 +84,7 @@ def _item(call: Call) -> Value:
 
 
 def _conjugate(call: Call) -> Value:
-    """`x.conj()`: bool stays bool, where `numpy.conj` makes it an integer."""
+    """`x.conj()`: bool stays bool, while `numpy.conj` makes it an integer."""
     call.bind("self_")
     return _receiver(call)
 
@@ -100,7 +100,7 @@ def _view(call: Call) -> Value:
 
 
 def _unchanged(call: Call) -> Value:
-    """`block_until_ready()`, `copy()`, `addressable_data`-free methods: the array itself."""
+    """`block_until_ready()`, `copy()` and similar methods: the array itself."""
     return _receiver(call)
 
 
@@ -118,7 +118,7 @@ _FUNCTIONS: dict[str, Transfer] = {
 
 
 def _clip(call: Call) -> Value:
-    """`x.clip(min, max)`: numpy's method uses the short names too."""
+    """`x.clip(min, max)`: numpy's method, too, has the short parameter names."""
     x, low, high = call.bind("self_", min=None, max=None)
     return elementwise.apply(call, [x, *(bound for bound in (low, high) if given(bound))], elementwise.same)
 
@@ -151,7 +151,7 @@ def _library_call(numpy: bool, op: str) -> Call:
 
 
 def binary(op: str, a: Value, b: Value) -> Value:
-    """``a op b`` where one side at least is an array; Unknown operands give Unknown."""
+    """Return ``a op b`` where at least one side is an array; Unknown if an operand is."""
     sides = [side for side in (a, b) if isinstance(side, Array)]
     numpy = all(side.numpy for side in sides)
     call = _library_call(numpy, op)
@@ -167,7 +167,7 @@ def binary(op: str, a: Value, b: Value) -> Value:
 
 
 def unary(op: str, a: Array) -> Value:
-    """``-a``, ``+a``, ``~a``; ``abs`` for the builtin."""
+    """Return ``-a``, ``+a``, ``~a``, or ``abs(a)``."""
     call = _library_call(a.numpy, op)
     try:
         return elementwise.unary_operator(call, op, a)
@@ -224,7 +224,8 @@ def _at(a: Array) -> Value:
 
 
 def at_index(at: LibraryObject, key: Value) -> Value:
-    """``x.at[key]``: its methods (`set`, `add`, …) give an array like x, `get` gives ``x[key]``."""
+    """Return ``x.at[key]``: its methods (`set`, `add`, …) return an array like x, `get` returns
+    ``x[key]``."""
     array = at.fields.get("array")
     if not isinstance(array, Array):
         return Unknown("at[] of something unknown")

@@ -1,7 +1,7 @@
-"""What the array overlays share: operands, axes, broadcasting, and tables of guarded functions.
+"""Helpers of all array overlays: operands, axes, broadcasting, and tables of guarded functions.
 
-A transfer function may stop early: `reject` when the library raises for these shapes, `unresolved`
-when something it needs is not known. Tables turn both into `Unknown`.
+A transfer function may stop early: `reject` if the library raises for these shapes, `unresolved` if it needs
+something that is unknown. Tables turn both into `Unknown`.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ Transfer = Callable[[Call], Value]
 
 @frozen
 class Impossible(Unknown):
-    """What a call would return that the library rejects for its operands; ``problem`` says why."""
+    """The result of a call that the library rejects for its operands; ``problem`` is the reason."""
 
     problem: str
 
 
 class Stop(Exception):
-    """The result is unknown; ``rejected`` when the library raises."""
+    """Raised when a result is unknown; ``rejected`` if the library raises."""
 
     def __init__(self, reason: str, rejected: bool = False) -> None:
         super().__init__(reason)
@@ -51,7 +51,7 @@ class Stop(Exception):
         self.rejected = rejected
 
     def answer(self, name: str) -> Unknown:
-        """The value of a call of ``name`` that stopped so."""
+        """Return the value of a call of ``name`` that stopped."""
         if self.rejected:
             return Impossible(f"rejected by {name}: {self.reason}", self.reason)
         return Unknown(f"{name}: {self.reason}")
@@ -68,7 +68,7 @@ def unresolved(reason: str) -> NoReturn:
 
 
 def table(prefix: str, functions: Mapping[str, Transfer]) -> dict[str, Transfer]:
-    """Qualify the names and turn each `Stop` into an Unknown."""
+    """Return the table with qualified names, and with each `Stop` turned into Unknown."""
     return {f"{prefix}{name}": _guarded(function) for name, function in functions.items()}
 
 
@@ -86,15 +86,15 @@ def _guarded(function: Transfer) -> Transfer:
 
 
 def is_numpy(call: Call) -> bool:
-    """Whether the call is numpy's own (a function, or a method of a numpy array)."""
+    """Return whether the call is of numpy (a function, or a method of a numpy array)."""
     return call.name.startswith("numpy.")
 
 
 def operand(value: Value | None, numpy: bool = False) -> Array:
-    """Return the array that a value is, or becomes, as an argument of JAX (or of numpy).
+    """Return the array that a value is, or is converted to, as an argument of JAX (or numpy).
 
-    Python scalars are weakly typed, nested lists become arrays; what is unknown is an array of
-    unknown rank. Stops for what no array function takes.
+    Python scalars are weakly typed, nested lists become arrays, an unknown value is an array of unknown rank.
+    Stops for values that no array function accepts.
     """
     if isinstance(value, Array):
         return value if numpy or not value.numpy else replace(value, numpy=False, dtype=narrowed(value.dtype))
@@ -123,7 +123,7 @@ def _scalar_dtype(scalar: bool | int | float | complex, numpy: bool) -> str:
 
 
 def _stacked(items: list[Array], numpy: bool) -> Array:
-    """The array made of a list of array-likes; a list is strongly typed."""
+    """Return the array made from a list of array-likes; it is strongly typed."""
     if not items:
         return Array((0,), "float64" if numpy else "float32", numpy=numpy)
     dtype, _ = promote(((item.dtype, item.weak) for item in items), numpy)
@@ -132,7 +132,7 @@ def _stacked(items: list[Array], numpy: bool) -> Array:
 
 
 def same_shape(shapes: Sequence[Shape | None]) -> Shape | None:
-    """The one shape that all must have, dimension by dimension the best known."""
+    """Return the one shape that all must have, with the best known size of each dimension."""
     known = [shape for shape in shapes if shape is not None]
     if len(known) < len(shapes) and not known:
         return None
@@ -142,7 +142,7 @@ def same_shape(shapes: Sequence[Shape | None]) -> Shape | None:
 
 
 def same_dim(dims: Iterable[Dim]) -> Dim:
-    """The one size that all must have. Rejects sizes that provably differ."""
+    """Return the one size that all must have. Rejects sizes that provably differ."""
     best, *others = dims
     for dim in others:
         if equal(best, dim) is False:
@@ -153,12 +153,12 @@ def same_dim(dims: Iterable[Dim]) -> Dim:
 
 
 def operands(values: Iterable[Value | None], numpy: bool = False) -> list[Array]:
-    """Return the arrays that several values are."""
+    """Return the arrays that several values are, or are converted to."""
     return [operand(value, numpy) for value in values]
 
 
 def sequence(value: Value | None, numpy: bool = False) -> list[Array]:
-    """Return the arrays of a list, or the slices of an array along its first axis."""
+    """Return the arrays in a list, or the slices of an array along its first axis."""
     if (items := as_items(value)) is not None:
         return operands(items, numpy)
     if isinstance(value, Array) and value.shape and isinstance(value.shape[0], int) and value.shape[0] <= 64:
@@ -167,19 +167,19 @@ def sequence(value: Value | None, numpy: bool = False) -> list[Array]:
 
 
 def result(call: Call, shape: Shape | None, dtype: str | None, weak: bool = False) -> Array:
-    """The array a call returns: numpy's own, or JAX's with 64-bit types off."""
+    """Return the array that a call returns: numpy's, or JAX's with 64-bit types off."""
     if is_numpy(call):
         return Array(shape, dtype, numpy=True)
     return Array(shape, narrowed(dtype), weak=weak and dtype != "bool")
 
 
 def like(call: Call, source: Array, shape: Shape | None) -> Array:
-    """An array with the source's dtype and another shape."""
+    """Return an array with the source's dtype and the given shape."""
     return result(call, shape, source.dtype, source.weak)
 
 
 def mixed(call: Call, arrays: Sequence[Array]) -> tuple[str | None, bool]:
-    """The dtype and weak type that a call's operands promote to."""
+    """Return the dtype and weak type that a call's operands promote to."""
     numpy = is_numpy(call)
     if numpy and any(not array.numpy for array in arrays):
         return None, False
@@ -187,7 +187,7 @@ def mixed(call: Call, arrays: Sequence[Array]) -> tuple[str | None, bool]:
 
 
 def dtype_argument(value: Value | None, default: str | None) -> str | None:
-    """The dtype an argument asks for; the default when it is None or not given. A number names none."""
+    """Return the dtype that an argument names, or the default if it is None or missing. Rejects a number."""
     if value is None or is_none(value):
         return default
     if isinstance(value, Integer) or (isinstance(value, Const) and isinstance(value.value, int | float)):
@@ -196,12 +196,12 @@ def dtype_argument(value: Value | None, default: str | None) -> str | None:
 
 
 def given(value: Value | None) -> bool:
-    """Whether an optional argument is there and not None."""
+    """Return whether an optional argument is present and not None."""
     return value is not None and not is_none(value)
 
 
 def truth(value: Value | None, default: bool) -> bool:
-    """A boolean argument; stops when it is not known."""
+    """Return a boolean argument; stops if it is unknown."""
     if value is None:
         return default
     if isinstance(value, Const) and isinstance(value.value, (bool, int)):
@@ -210,7 +210,7 @@ def truth(value: Value | None, default: bool) -> bool:
 
 
 def known_int(value: Value | None, default: int | None = None) -> int:
-    """An integer argument that decides structure; stops when it is not known."""
+    """Return an integer argument that determines a structure; stops if it is unknown."""
     if not given(value) and default is not None:
         return default
     number = as_int(value)
@@ -225,14 +225,14 @@ def axis_of(value: Value | None, rank: int) -> int:
 
 
 def normal_axis(axis: int, rank: int) -> int:
-    """Count an axis from 0. Rejects an axis out of range."""
+    """Return an axis counted from 0. Rejects an axis out of range."""
     if not -rank <= axis < rank:
         reject(f"axis {axis} of an array of rank {rank}")
     return axis % rank
 
 
 def axes_of(value: Value | None, rank: int) -> tuple[int, ...]:
-    """Return axes counted from 0, in the order given; None or nothing means all of them."""
+    """Return axes counted from 0, in their order; all axes if the argument is None or missing."""
     if not given(value):
         return tuple(range(rank))
     items = as_items(value)
@@ -243,14 +243,14 @@ def axes_of(value: Value | None, rank: int) -> tuple[int, ...]:
 
 
 def known_rank(array: Array) -> Shape:
-    """The array's shape; stops when even its rank is unknown."""
+    """Return the array's shape; stops if its rank is unknown."""
     if array.shape is None:
         unresolved("the rank is not known")
     return array.shape
 
 
 def shape_of(value: Value | None) -> Shape:
-    """Return a shape argument; items that are not known become fresh sizes."""
+    """Return a shape argument; unknown items become fresh sizes."""
     items = as_items(value)
     if items is None and (dim := as_size(value)) is not None:
         return (dim,)
@@ -263,17 +263,17 @@ def shape_of(value: Value | None) -> Shape:
 
 
 def signed_dims(value: Value) -> tuple[Dim, ...]:
-    """The integers of a tuple or list, which may be negative; what is not known is fresh."""
+    """Return the integers of a tuple or list, which may be negative; unknown ones are fresh."""
     return tuple(fresh(None) if (dim := as_size(item)) is None else dim for item in as_items(value) or ())
 
 
 def signed_row(value: Value, length: int) -> tuple[Dim, ...]:
-    """The same, of a row in a table: one that is not known has the right length."""
+    """Return the integers of a row in a table; an unknown row has ``length`` fresh ones."""
     return signed_dims(value) if as_items(value) is not None else tuple(fresh(None) for _ in range(length))
 
 
 def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:
-    """Broadcast shapes as numpy does. Rejects sizes that cannot meet."""
+    """Return the shape that shapes broadcast to. Rejects sizes that do not broadcast."""
     found: Shape = ()
     for shape in shapes:
         if shape is None:
@@ -286,7 +286,7 @@ def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:
 
 
 def broadcast_dim(a: Dim, b: Dim) -> Dim:
-    """One size out of two: 1 gives way, equals agree, and where nothing is provable it is fresh."""
+    """Return the size that two sizes broadcast to; fresh if it is not provable."""
     if a == b or b == 1:
         return a
     if a == 1:
@@ -300,7 +300,7 @@ def broadcast_dim(a: Dim, b: Dim) -> Dim:
 
 
 def at_most(a: Dim, b: Dim) -> bool:
-    """Whether ``a <= b`` is provable."""
+    """Return whether ``a <= b`` is provable."""
     low = lower_bound(b - a)
     if low is not None and low >= 0:
         return True
@@ -312,24 +312,24 @@ def at_most(a: Dim, b: Dim) -> bool:
 
 
 def minimum(a: Dim, b: Dim) -> Dim:
-    """The lesser size, fresh where it is not provable."""
+    """Return the smaller size; fresh if it is not provable."""
     if at_most(a, b):
         return a
     return b if at_most(b, a) else fresh()
 
 
 def maximum(a: Dim, b: Dim) -> Dim:
-    """The greater size, fresh where it is not provable."""
+    """Return the larger size; fresh if it is not provable."""
     if at_most(a, b):
         return b
     return a if at_most(b, a) else fresh()
 
 
 def arrays_tuple(items: Iterable[Value]) -> Tuple:
-    """A tuple result."""
+    """Return a tuple value."""
     return Tuple(tuple(items))
 
 
 def arrays_list(items: Iterable[Value]) -> ListValue:
-    """A list result."""
+    """Return a list value."""
     return ListValue(list(items))

@@ -1,4 +1,4 @@
-"""Functions that take axes away (sum, mean, argmax, norm) or accumulate along them (cumsum)."""
+"""Functions that reduce axes (sum, mean, argmax, norm) or accumulate along them (cumsum)."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.laws.core.dims import Shape, product
 
-#: Takes the operand's dtype and whether numpy computes, and returns the result's.
+#: A rule maps the operand's dtype, and whether numpy computes, to the result's dtype.
 DtypeRule = Callable[[str | None, bool], str | None]
 
 
 def reduced(shape: Shape | None, axis: Value | None, keepdims: bool) -> Shape | None:
-    """The shape after reducing the axes; None (or nothing) reduces all."""
+    """Return the shape after reducing the axes; None (or a missing argument) reduces all."""
     if shape is None:
         return None if keepdims or given(axis) else ()
     gone = axes_of(axis, len(shape))
@@ -43,7 +43,7 @@ def reduced(shape: Shape | None, axis: Value | None, keepdims: bool) -> Shape | 
 
 
 def reduction(rule: DtypeRule, *names: str) -> Transfer:
-    """A reduction whose parameters after the array are these."""
+    """Return a reduction; ``names`` are its parameters after the array."""
 
     def transfer(call: Call) -> Value:
         defaults = dict.fromkeys(names)
@@ -67,27 +67,27 @@ def reduction(rule: DtypeRule, *names: str) -> Transfer:
 
 
 def kept(dtype: str | None, numpy: bool) -> str | None:
-    """The operand's dtype."""
+    """Keep the operand's dtype."""
     return dtype
 
 
 def spread(dtype: str | None, numpy: bool) -> str | None:
-    """Floating and real: variances and norms."""
+    """Return a real floating dtype: variances and norms."""
     return real_part(floating(dtype, numpy))
 
 
 def flag(dtype: str | None, numpy: bool) -> str | None:
-    """Bool."""
+    """Return bool."""
     return "bool"
 
 
 def count(dtype: str | None, numpy: bool) -> str | None:
-    """The default integer."""
+    """Return the default integer."""
     return "int64" if numpy else "int32"
 
 
 def arg_reduction(call: Call) -> Value:
-    """`argmax(a, axis, out, keepdims)`: integers; no axis means the flattened array."""
+    """`argmax(a, axis, out, keepdims)`: integers; flattens if there is no axis."""
     a, axis, _, keepdims = call.bind("a", axis=None, out=None, keepdims=None)
     x = operand(a, is_numpy(call))
     keep = truth(keepdims, False) if given(keepdims) else False
@@ -99,7 +99,8 @@ def arg_reduction(call: Call) -> Value:
 
 
 def folded(reduce: Callable[[list[int]], int], otherwise: Transfer) -> Transfer:
-    """numpy's reduction of a list of plain integers is an integer, often a size (``np.prod(shape)``)."""
+    """Return numpy's reduction; of a list of plain integers it is an integer, often a size
+    (``np.prod(shape)``)."""
 
     def transfer(call: Call) -> Value:
         items = as_items(call.args[0]) if len(call.args) == 1 and not call.kwargs else None
@@ -115,7 +116,7 @@ def folded(reduce: Callable[[list[int]], int], otherwise: Transfer) -> Transfer:
 
 
 def cumulative(call: Call) -> Value:
-    """`cumsum(a, axis, dtype)`: no axis flattens."""
+    """`cumsum(a, axis, dtype)`: flattens if there is no axis."""
     a, axis, dtype, _ = call.bind("a", axis=None, dtype=None, out=None)
     x = operand(a, is_numpy(call))
     shape = x.shape
@@ -139,7 +140,7 @@ def median(call: Call) -> Value:
 
 
 def quantile(call: Call) -> Value:
-    """`quantile(a, q, axis, ...)`: the shape of q comes first."""
+    """`quantile(a, q, axis, ...)`: the shape of q precedes the reduced shape."""
     a, q, axis, _, _, _, keepdims = call.bind(
         "a", "q", axis=None, out=None, overwrite_input=None, method=None, keepdims=None
     )
@@ -200,7 +201,7 @@ def trace(call: Call) -> Value:
 
 
 def allclose(call: Call) -> Value:
-    """`allclose(a, b)`, `array_equal(a, b)`: one bool."""
+    """`allclose(a, b)`, `array_equal(a, b)`: a scalar bool."""
     call.bind("a", "b", rtol=None, atol=None, equal_nan=None)
     return result(call, (), "bool")
 
@@ -233,7 +234,7 @@ TABLE: dict[str, Transfer] = {
     "linalg.norm": norm,
 }
 
-#: numpy's own: reductions of plain integers fold.
+#: Functions of numpy alone: reductions of plain integers are folded.
 NUMPY: dict[str, Transfer] = {
     "prod": folded(math.prod, TABLE["prod"]),
     "sum": folded(sum, TABLE["sum"]),

@@ -1,4 +1,4 @@
-"""Functions that pick elements: where, take, sort, searchsorted, select, one_hot's kin."""
+"""Functions that select elements: where, take, sort, searchsorted, select, unique and their relatives."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from shardlint.laws.core.dims import Dim, Shape, fresh, lower_bound, product
 
 
 def where(call: Call) -> Value:
-    """`where(condition, x, y)`; with the condition alone, one index vector an axis."""
+    """`where(condition, x, y)`; with a condition alone, one index vector for each axis."""
     condition, x, y, size, _ = call.bind("_condition", _x=None, _y=None, size=None, fill_value=None)
     chosen = operand(condition, is_numpy(call))
     if not given(x) and not given(y):
@@ -42,7 +42,7 @@ def where(call: Call) -> Value:
 
 
 def nonzero(call: Call) -> Value:
-    """`nonzero(a, size)`: one index vector an axis."""
+    """`nonzero(a, size)`: one index vector for each axis."""
     a, size, _ = call.bind("a", size=None, fill_value=None)
     return _nonzero(call, operand(a, is_numpy(call)), size)
 
@@ -62,7 +62,7 @@ def argwhere(call: Call) -> Value:
 
 
 def take(call: Call) -> Value:
-    """`take(a, indices, axis)`: the indices' shape in place of the axis."""
+    """`take(a, indices, axis)`: the shape of the indices replaces the axis."""
     a, indices, axis, *_ = call.bind(
         "a", "indices", axis=None, out=None, mode=None, unique_indices=None, indices_are_sorted=None,
         fill_value=None,
@@ -76,7 +76,7 @@ def take(call: Call) -> Value:
 
 
 def take_along_axis(call: Call) -> Value:
-    """`take_along_axis(arr, indices, axis)`: the indices' size along the axis, others broadcast."""
+    """`take_along_axis(arr, indices, axis)`: the indices' size along the axis; the other axes broadcast."""
     a, indices, axis, *_ = call.bind(
         "arr", "indices", axis=Const(-1), mode=None, fill_value=None, wrap_negative_indices=None
     )
@@ -101,7 +101,7 @@ def select(call: Call) -> Value:
 
 
 def sort(call: Call) -> Value:
-    """`sort(a, axis)`; axis None flattens."""
+    """`sort(a, axis)`; flattens if the axis is None."""
     a, axis, *_ = call.bind("a", axis=Const(-1), kind=None, order=None, stable=None, descending=None)
     x = operand(a, is_numpy(call))
     return like(call, x, _sorted(x, axis))
@@ -125,25 +125,25 @@ def _sorted(x: Array, axis: Value | None) -> Shape:
 
 
 def searchsorted(call: Call) -> Value:
-    """`searchsorted(a, v)`: integers, shaped as v."""
+    """`searchsorted(a, v)`: integers, in the shape of v."""
     _, v, *_ = call.bind("a", "v", side=None, sorter=None, method=None)
     return result(call, operand(v, is_numpy(call)).shape, "int64")
 
 
 def digitize(call: Call) -> Value:
-    """`digitize(x, bins)`: integers, shaped as x."""
+    """`digitize(x, bins)`: integers, in the shape of x."""
     x, *_ = call.bind("x", "bins", right=None, method=None)
     return result(call, operand(x, is_numpy(call)).shape, "int64")
 
 
 def isin(call: Call) -> Value:
-    """`isin(element, test_elements)`: bool, shaped as the elements."""
+    """`isin(element, test_elements)`: bool, in the shape of the elements."""
     x, *_ = call.bind("element", "test_elements", assume_unique=None, invert=None, method=None)
     return result(call, operand(x, is_numpy(call)).shape, "bool")
 
 
 def interp(call: Call) -> Value:
-    """`interp(x, xp, fp)`: floating, shaped as x."""
+    """`interp(x, xp, fp)`: floating, in the shape of x."""
     x, _, fp, *_ = call.bind("x", "xp", "fp", left=None, right=None, period=None)
     arrays = operands([x, fp], is_numpy(call))
     if is_numpy(call):
@@ -153,7 +153,7 @@ def interp(call: Call) -> Value:
 
 
 def bincount(call: Call) -> Value:
-    """`bincount(x, length=)`: as many counts as asked, else as the data say."""
+    """`bincount(x, length=)`: ``length`` counts; without it, the number depends on the data."""
     _, weights, _, length, _ = call.bind("x", weights=None, minlength=None, length=None, out_sharding=None)
     size = as_dim(length) if given(length) else None
     dtype = operand(weights, is_numpy(call)).dtype if given(weights) else "int64"
@@ -187,7 +187,7 @@ def trapezoid(call: Call) -> Value:
 
 
 def polyval(call: Call) -> Value:
-    """`polyval(p, x)`: x beside each of the coefficients, which lie along the first axis of p."""
+    """`polyval(p, x)`: the coefficients lie along the first axis of p; the other axes broadcast with x."""
     p, x, _ = call.bind("p", "x", unroll=None)
     arrays = operands([p, x], is_numpy(call))
     coefficients = known_rank(arrays[0])
@@ -198,7 +198,7 @@ def polyval(call: Call) -> Value:
 
 
 def lexsort(call: Call) -> Value:
-    """`lexsort(keys)`: integers, shaped as one key."""
+    """`lexsort(keys)`: integers, in the shape of one key."""
     keys, _ = call.bind("keys", axis=None)
     arrays = sequence(keys, is_numpy(call))
     shapes = [known_rank(x) for x in arrays]
@@ -206,7 +206,7 @@ def lexsort(call: Call) -> Value:
 
 
 def unique(call: Call) -> Value:
-    """`unique(ar, size=)` of the flattened array: as many values as the data hold."""
+    """`unique(ar, size=)` of the flattened array: without a size, the number depends on the data."""
     a, index, inverse, counts, axis, _, size, *_ = call.bind(
         "ar", return_index=None, return_inverse=None, return_counts=None, axis=None, equal_nan=None,
         size=None, fill_value=None, sorted=None,

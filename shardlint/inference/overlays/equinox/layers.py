@@ -1,8 +1,4 @@
-"""Equinox's layers: the parameters each makes, and what calling it on one example returns.
-
-From `equinox.nn` 0.13.8. A layer is called as Equinox computes it, by the operations of JAX that it
-uses, so that shapes, dtypes and shardings come out as theirs do.
-"""
+"""Equinox's layers: the parameters each makes, and the result of calling it on one example."""
 
 from __future__ import annotations
 
@@ -53,7 +49,7 @@ class Build:
     args: dict[str, Value]
 
     def flag(self, name: str, default: bool) -> bool:
-        """A boolean argument. Stops when it is not known."""
+        """Return a boolean argument. Stops if it is unknown."""
         value = self.args.get(name)
         if value is None:
             return default
@@ -62,18 +58,18 @@ class Build:
         return flag
 
     def dim(self, name: str, otherwise: Dim | None = None) -> Dim:
-        """A size; ``otherwise`` where it is None or not given."""
+        """Return a size, or ``otherwise`` if it is None or missing."""
         value = self.args.get(name)
         return otherwise if otherwise is not None and not given(value) else dim_of(value)
 
     def param(self, shape: Shape) -> Array:
-        """A parameter of the layer."""
+        """Return a new parameter of the layer."""
         dtype = self.args.get("dtype")
         name = as_dtype(dtype) if given(dtype) and dtype is not None else "float32"
         return Array(shape, name, origin=self.call.place, typed=made_here(self.call.interpreter, shape))
 
     def layer(self, name: str, **args: Value) -> LibraryObject:
-        """Another layer, with the dtype of this one."""
+        """Return another layer, with the dtype of this one."""
         kept = {key: self.args[key] for key in ("dtype",) if key in self.args}
         return _made(self.call, name, {**kept, **args})
 
@@ -86,7 +82,7 @@ class Forward:
     layer: LibraryObject
 
     def input(self, position: int, name: str) -> Array:
-        """An argument of the call. Stops where its rank is not known."""
+        """Return an argument of the call. Stops if its rank is unknown."""
         x = operand(self.call.argument(position + 1, name) or Unknown("no input"))
         return unresolved("the input's rank is not known") if x.shape is None else x
 
@@ -95,18 +91,18 @@ class Forward:
         return self.call.interpreter.call(External(function), list(args), kwargs, self.call.place)
 
     def op(self, name: str, a: Value, b: Value) -> Value:
-        """An operator of Python."""
+        """Apply an operator of Python."""
         return self.call.interpreter.operation(name, a, b, self.call.place)
 
     def biased(self, value: Value, name: str = "bias") -> Value:
-        """A value plus a parameter, if the layer has it."""
+        """Return a value plus a parameter, if the layer has it."""
         bias = self.layer.fields[name]
         return value if is_none(bias) else self.op("Add", value, bias)
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A class of `equinox.nn`: its constructor's parameters, its fields that are children, what it does."""
+    """A class of `equinox.nn`: its constructor's parameters, the fields that are children, and its call."""
 
     parameters: tuple[str, ...]
     children: tuple[str, ...]
@@ -146,7 +142,7 @@ def _call(name: str) -> Transfer:
 
 
 def _features(value: Value | None) -> Dim:
-    """A number of features; ``"scalar"`` is one."""
+    """Return a number of features; ``"scalar"`` is one."""
     return 1 if as_str(value) == "scalar" else dim_of(value)
 
 
@@ -179,7 +175,7 @@ def _mlp(b: Build) -> dict[str, Value]:
 
 
 def _mlp_call(f: Forward) -> Value:
-    """Activations are applied to each neuron by itself, and keep the shape."""
+    """`MLP`: activations apply to each neuron separately, and preserve the shape."""
     x: Value = f.input(0, "x")
     final = f.layer.fields.get("final_activation")
     layers = as_items(f.layer.fields["layers"]) or ()
@@ -262,7 +258,8 @@ def _conv_call(f: Forward) -> Value:
 
 
 def _padding(value: Value | None, rank: int) -> Value:
-    """Padding as `lax.conv_general_dilated` takes it: a string, or a pair a spatial dimension."""
+    """Return padding as `lax.conv_general_dilated` takes it: a string, or a pair for each spatial
+    dimension."""
     if (mode := as_str(value)) is not None:
         return Const(mode.upper())
     sizes: tuple[Value, ...] = (Const(0),) if value is None else as_items(value) or (value,)
@@ -321,7 +318,7 @@ def _gates(count: int) -> Callable[[Build], dict[str, Value]]:
             "weight_hh": b.param((count * hidden, hidden)),
             "bias": b.param((count * hidden,)) if biased else NONE,
         }
-        # The new gate of a GRU has a bias of its own.
+        # The new gate of a GRU has its own bias.
         return made | {"bias_n": b.param((hidden,)) if biased else NONE} if count == 3 else made
 
     return build

@@ -1,8 +1,8 @@
-"""Equinox: modules that are pytrees, transforms that leave what is no array alone, and `filter_shard`.
+"""Equinox: modules as pytrees, transforms that pass only arrays to JAX, and `filter_shard`.
 
-From `equinox` 0.13.8. Its transforms are JAX's own: arrays go through them, everything else goes around
+From `equinox` 0.13.8. Its transforms are JAX's own: arrays pass through them, everything else bypasses them
 (`equinox.partition`, `equinox.combine`). Here the numbers in a tree are hidden from JAX's transforms, which
-would trace them, and shown again to the function.
+would trace them, and restored for the function.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def module_created(interpreter: Evaluator, module: Instance) -> None:
-    """What the metaclass does after ``__init__``: converters of fields, then each ``__check_init__``."""
+    """Run the steps of the metaclass after ``__init__``: converters of fields, then each
+    ``__check_init__``."""
     place = module.origin
     if place is None:
         return
@@ -78,16 +79,16 @@ def _field(call: Call) -> Value:
     return LibraryObject("dataclasses.field", dict(call.kwargs))
 
 
-# -- what goes through JAX, and what around -----------------------------------------------------------
+# -- arrays through JAX, the rest around it ------------------------------------------------------------
 
 
 def hide(tree: Value, around: Callable[[Value], bool], kind: str = _STATIC) -> Value:
-    """Hide the leaves of a tree that go ``around`` JAX."""
+    """Hide the leaves of a tree that bypass JAX: those for which ``around`` is true."""
     return _walk(tree, lambda node: LibraryObject(kind, {"value": node}) if around(node) else None)
 
 
 def show(tree: Value, *dropped: str) -> Value:
-    """The tree as it was before `hide`; what was hidden as one of the kinds ``dropped`` becomes None."""
+    """Return the tree before `hide`; leaves that were hidden as one of the kinds ``dropped`` become None."""
 
     def shown(node: Value) -> Value | None:
         if not isinstance(node, LibraryObject) or node.kind not in (_STATIC, _PLAIN):
@@ -98,7 +99,8 @@ def show(tree: Value, *dropped: str) -> Value:
 
 
 def _walk(tree: Value, change: Callable[[Value], Value | None]) -> Value:
-    """The tree with some nodes changed; below the others it goes on. Nothing has to be known of it."""
+    """Return the tree with some nodes changed; the walk continues below the others. Unknown parts are
+    allowed."""
     changed = change(tree)
     if changed is not None:
         return changed
@@ -129,7 +131,7 @@ def _is_not_differentiated(value: Value) -> bool:
 def _lifted(
     name: str, takes: Callable[[dict[str, Value]], dict[str, Value]], differentiates: bool = False
 ) -> Rule:
-    """One of Equinox's transforms as JAX's ``name``; ``takes`` makes JAX's options of its own."""
+    """Return an Equinox transform that is JAX's ``name``; ``takes`` converts its options to JAX's."""
 
     def wrap(call: Call) -> Value:
         if call.opaque:
@@ -168,12 +170,12 @@ def _without(*names: str) -> Callable[[dict[str, Value]], dict[str, Value]]:
 
 
 def _mapping(options: dict[str, Value]) -> dict[str, Value]:
-    """The options of `filter_vmap`: without any, arrays are mapped over their leading axis."""
+    """Return the options of `filter_vmap` as JAX's; by default, arrays are mapped over their leading axis."""
     return {name: _axes(value) if name.endswith("_axes") else value for name, value in options.items()}
 
 
 def _axes(axes: Value) -> Value:
-    """Axes as `jax.vmap` takes them. By name, or by a function of the leaf, they are not followed."""
+    """Return axes as `jax.vmap` takes them; Unknown for axes by name, or by a function of the leaf."""
     if isinstance(axes, LibraryObject) and axes.kind == _IF_ARRAY:
         return axes.fields["axis"]
     if isinstance(axes, Tuple):
@@ -205,7 +207,8 @@ def _eval_shape(call: Call) -> Value:
 
 
 def _shard(call: Call) -> Value:
-    """``filter_shard(x, device_or_shardings)``: `with_sharding_constraint` of the arrays, in jit or not."""
+    """``filter_shard(x, device_or_shardings)``: `with_sharding_constraint` of the arrays, inside or outside
+    jit."""
     tree, shardings = call.bind("x", "device_or_shardings")
     assert tree is not None and shardings is not None
     return show(constrained(call, hide(tree, _is_static), shardings))
@@ -215,7 +218,7 @@ def _shard(call: Call) -> Value:
 
 
 def _is_array(value: Value) -> bool | None:
-    """Whether a leaf is an array (`equinox.is_array`: a JAX or NumPy one), None where that is not known."""
+    """Return whether a leaf is an array (`equinox.is_array`: of JAX or NumPy); None if that is unknown."""
     if isinstance(value, Array):
         return not value.struct
     return False if _is_plain(value) else None
@@ -251,7 +254,7 @@ def _asked(test: Callable[[Value], bool | None]) -> Rule:
 
 
 def _mask(call: Call, spec: Value, tree: Value) -> Value:
-    """Whether each leaf passes a filter: a tree of booleans, in which some may not be known."""
+    """Return whether each leaf passes a filter: a tree of booleans, some of which may be unknown."""
 
     def at(mask: Value, subtree: Value) -> Value:
         if isinstance(mask, Const) and isinstance(mask.value, bool):
@@ -290,7 +293,8 @@ def _filter(call: Call) -> Value:
 
 
 def _partition(call: Call) -> Value:
-    """``partition(pytree, filter_spec, replace=None, is_leaf=None)``: what passes, and what does not."""
+    """``partition(pytree, filter_spec, replace=None, is_leaf=None)``: the leaves that pass, and the
+    others."""
     tree, spec, replace, is_leaf = call.bind("pytree", "filter_spec", replace=NONE, is_leaf=NONE)
     if tree is None or spec is None or not is_none(is_leaf):
         unresolved("the arguments are not known")
@@ -299,7 +303,7 @@ def _partition(call: Call) -> Value:
 
 
 def _combine(call: Call) -> Value:
-    """``combine(*pytrees, is_leaf=None)``: the first leaf of each place that is not None."""
+    """``combine(*pytrees, is_leaf=None)``: at each position the first leaf that is not None."""
     if call.opaque or not call.args or given(call.kwargs.get("is_leaf")):
         unresolved("the arguments are not known")
 
@@ -310,7 +314,7 @@ def _combine(call: Call) -> Value:
 
 
 def _apply_updates(call: Call) -> Value:
-    """``apply_updates(model, updates)``: each parameter plus its update, where there is one."""
+    """``apply_updates(model, updates)``: each parameter plus its update, if there is one."""
     model, updates = call.bind("model", "updates")
     assert model is not None and updates is not None
 
@@ -321,9 +325,9 @@ def _apply_updates(call: Call) -> Value:
 
 
 def _tree_at(call: Call) -> Value:
-    """``tree_at(where, pytree, replace=, replace_fn=, is_leaf=None)``: a copy with other nodes in it.
+    """``tree_at(where, pytree, replace=, replace_fn=, is_leaf=None)``: a copy with some nodes replaced.
 
-    ``where`` sees the tree with leaves that are nothing but themselves, as in Equinox.
+    As in Equinox, ``where`` receives the tree with leaves that are equal only to themselves.
     """
     where, tree, replace, function, is_leaf = call.bind(
         "where", "pytree", replace=None, replace_fn=None, is_leaf=NONE
@@ -362,7 +366,7 @@ def _tree_at(call: Call) -> Value:
 
 
 def _holds(tree: Value, node: Value) -> bool:
-    """Whether a tree holds this very node."""
+    """Return whether a tree contains this very node, by identity."""
     found: list[bool] = []
 
     def look(one: Value) -> bool:
@@ -383,7 +387,7 @@ def _unmarked(tree: Value) -> Value:
 
 
 def _first(call: Call) -> Value:
-    """What returns its first argument: `error_if`, `inference_mode`."""
+    """Return a function that returns its first argument: `error_if`, `inference_mode`."""
     return call.args[0] if call.args else call.unknown("no argument")
 
 

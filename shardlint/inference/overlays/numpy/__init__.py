@@ -1,3 +1,2 @@
-"""`numpy`: its functions, with integers folded exactly, since programs compute sizes with them; and its
-type objects.
-"""
+"""`numpy`: its functions, with exact integers, since programs compute sizes with them; and its type
+objects."""

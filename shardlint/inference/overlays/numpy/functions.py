@@ -1,4 +1,4 @@
-"""`numpy`, and `numpy.random`: arrays of 64-bit defaults, and integers that stay integers."""
+"""`numpy` and `numpy.random`: arrays with 64-bit defaults, and integers that stay integers."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ _DEVICES: dict[str, Transfer] = {
 
 
 def _or_number(call: Call, shape: Shape | None, dtype: str | None) -> Value:
-    """A draw without a size: some of numpy's are Python numbers, of no dtype to speak of."""
+    """Return a draw without a size: some are Python numbers, so the dtype is unknown."""
     return result(call, shape, None if shape in ((), None) else dtype)
 
 
 def _drawn(call: Call, size: Value | None, parameters: list[Value | None], dtype: str) -> Value:
-    """What a distribution draws: the size asked for, else its parameters' broadcast shape."""
+    """Return the draw of a distribution, of the given size or else the broadcast shape of its parameters."""
     if given(size):
         return result(call, shape_of(size), dtype)
     return _or_number(
@@ -63,7 +63,7 @@ def _drawn(call: Call, size: Value | None, parameters: list[Value | None], dtype
 
 
 def _distribution(dtype: str, *names: str) -> Transfer:
-    """A distribution with these parameters and then ``size``."""
+    """Return a distribution with these parameters, followed by ``size``."""
 
     def transfer(call: Call) -> Value:
         *parameters, size, kind, _ = call.bind(**dict.fromkeys(names), size=None, dtype=None, endpoint=None)
@@ -86,7 +86,7 @@ def _sized(call: Call) -> Value:
 
 
 def _permutation(call: Call) -> Value:
-    """`permutation(x)`: of range(x), or of the array."""
+    """`permutation(x)`: of range(x), or of an array."""
     x, _ = call.bind("x", axis=None)
     if (count := as_dim(x)) is not None:
         return result(call, (count,), "int64")
@@ -95,7 +95,7 @@ def _permutation(call: Call) -> Value:
 
 
 def _choice(call: Call) -> Value:
-    """`choice(a, size)` of a vector or range."""
+    """`choice(a, size)` of a vector or a range."""
     a, size, *_ = call.bind("a", size=None, replace=None, p=None, axis=None, shuffle=None)
     source = operand(a, numpy=True)
     if source.shape is None or len(source.shape) > 1:

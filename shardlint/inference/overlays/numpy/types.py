@@ -1,6 +1,6 @@
-"""What `numpy` and `jax.numpy` tell of dtypes, and their constants: `finfo`, `result_type`, `inf`.
+"""Information on dtypes, and constants, of `numpy` and `jax.numpy`: `finfo`, `result_type`, `inf`.
 
-None of it is data: inside `jax.shard_map` all devices hold it equally.
+None of these values is data, so inside `jax.shard_map` they are the same on all devices.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LIMITS = ("eps", "max", "min", "resolution", "smallest_normal", "tiny")
 
 
 def _asked(call: Call) -> str | None:
-    """The dtype asked about, by its name or that of an array."""
+    """Return the dtype that the argument names, or the dtype of an array."""
     (asked,) = call.bind("dtype")
     if isinstance(asked, Array):
         return asked.dtype
@@ -70,7 +70,7 @@ _TABLE: dict[str, Transfer] = {
 
 TABLE: dict[str, Transfer] = {**table("numpy.", _TABLE), **table("jax.numpy.", _TABLE)}
 
-#: Values of names that are no functions.
+#: Values of names that are not functions.
 CONSTANTS: dict[str, Value] = {
     f"{module}.{name}": Const(getattr(math, name))
     for module in ("numpy", "jax.numpy")

@@ -1,4 +1,4 @@
-"""`optax`: losses, by the shapes of predictions and targets."""
+"""Losses of `optax`, by the shapes of predictions and targets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shardlint.inference.overlays.arrays.operands import (
 
 
 def _squared(call: Call) -> Value:
-    """`l2_loss(predictions, targets)`: a loss for each element; both have one shape."""
+    """`l2_loss(predictions, targets)`: a loss for each element; both have the same shape."""
     predictions, targets = call.bind("predictions", targets=None)
     arrays = operands([predictions] if not given(targets) else [predictions, targets])
     dtype, weak = mixed(call, arrays)
@@ -25,13 +25,14 @@ def _squared(call: Call) -> Value:
 
 
 def _sigmoid(call: Call) -> Value:
-    """`sigmoid_binary_cross_entropy(logits, labels)`: labels become what the logits are."""
+    """`sigmoid_binary_cross_entropy(logits, labels)`: labels are converted to the dtype of the logits."""
     scores, labels = operands(call.bind("logits", "labels"))
     return result(call, broadcast([scores.shape, labels.shape]), scores.dtype)
 
 
 def _over_classes(call: Call) -> Value:
-    """`softmax_cross_entropy(logits, labels)`: a loss for each row of classes, the last axis."""
+    """`softmax_cross_entropy(logits, labels)`: a loss for each row of classes, which lie along the last
+    axis."""
     logits, labels, *_ = call.bind("logits", "labels", axis=None, where=None)
     arrays = operands([logits, labels])
     dtype, _ = mixed(call, arrays)
@@ -41,7 +42,7 @@ def _over_classes(call: Call) -> Value:
 
 
 def _with_integer_labels(call: Call) -> Value:
-    """`softmax_cross_entropy_with_integer_labels(logits, labels)`: labels are classes."""
+    """`softmax_cross_entropy_with_integer_labels(logits, labels)`: labels are indices of classes."""
     logits, labels, *_ = call.bind("logits", "labels", axis=None, where=None)
     scores, classes = operands([logits, labels])
     moved = "axis" in call.kwargs or len(call.args) > 2

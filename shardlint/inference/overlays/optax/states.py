@@ -1,8 +1,8 @@
-"""optax's gradient transformations: the trees of state that their ``init`` makes of parameters.
+"""optax's gradient transformations: the trees of state that their ``init`` makes from parameters.
 
 From optax 0.2.8 (`_src.transform`, `_src.alias`). A transformation is a `LibraryObject` whose field ``init``
-is a function on abstract values, made of others' as optax makes it. One that is not in the tables here is
-Unknown, and so is its part of a chain's state.
+is a function on abstract values, composed like optax composes it. A transformation that is not in the tables
+here is Unknown, and so is its part of a chain's state.
 """
 
 from __future__ import annotations
@@ -37,18 +37,19 @@ from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 
 Rule = Callable[[Call], Value]
-#: What a transformation's ``init`` makes of parameters.
+#: A transformation's ``init``: from parameters to a state.
 Init = Callable[[Call, Value], Value]
 
 TRANSFORMATION = "optax.GradientTransformation"
 COUNT = Array((), "int32")
-#: What `tree_map_params` gives ``init`` for parameters.
+#: The placeholder that `tree_map_params` passes to ``init`` as parameters.
 PLACEHOLDER = "optax.params"
 EMPTY = Tuple(())
 
 
 def like(tree: Value, dtype: Value | None = None) -> Value:
-    """A tree of new arrays with the shapes and boxes of another: `optax.tree.zeros_like(tree, dtype)`."""
+    """Return a tree of new arrays with the shapes and boxes of another: `optax.tree.zeros_like(tree,
+    dtype)`."""
     cast = dtype is not None and not is_none(dtype)
 
     def fresh(array: Array, _: str) -> Value:
@@ -60,7 +61,7 @@ def like(tree: Value, dtype: Value | None = None) -> Value:
 
 
 def updated(tree: Value) -> Value:
-    """A tree like another after an update: what is narrower than ``float32`` may have been promoted."""
+    """Return the tree after an update: arrays narrower than ``float32`` may have been promoted."""
 
     def wide(array: Array, _: str) -> Value:
         narrow = array.dtype in ("bfloat16", "float16")
@@ -73,7 +74,7 @@ def updated(tree: Value) -> Value:
 
 
 def transformation(call: Call, init: Init) -> LibraryObject:
-    """A transformation of its ``init``."""
+    """Return the transformation with this ``init``."""
 
     def run(inner: Call) -> Value:
         (params,) = inner.bind("params")
@@ -86,7 +87,7 @@ def transformation(call: Call, init: Init) -> LibraryObject:
 
 
 def init_of(value: Value | None) -> Init:
-    """The ``init`` of a transformation that a program gave; of another value it is not known."""
+    """Return the ``init`` of a transformation; one that returns Unknown for other values."""
     if not isinstance(value, LibraryObject) or value.kind != TRANSFORMATION:
         return lambda call, params: call.unknown("what state a transformation has is not known")
     function = value.fields["init"]
@@ -102,7 +103,7 @@ def chained(*parts: Init) -> Init:
 
 
 def masked(inner: Init, mask: Value) -> Init:
-    """``optax.masked``: leaves of the parameters that the mask leaves out become empty nodes."""
+    """``optax.masked``: leaves of the parameters that the mask excludes become empty nodes."""
 
     def init(call: Call, params: Value) -> Value:
         if isinstance(params, LibraryObject) and params.kind == PLACEHOLDER:
@@ -121,7 +122,7 @@ def masked(inner: Init, mask: Value) -> Init:
 
 
 def is_callable(value: Value | None) -> bool | None:
-    """Whether a value, a rate or a mask, is a function; None where that is not known."""
+    """Return whether a value, a rate or a mask, is a function; None if that is unknown."""
     if isinstance(value, Function | Native | Bound | Partial):
         return True
     plain = value is None or isinstance(value, Const | Integer | Array | Tuple | DictValue)
@@ -131,8 +132,8 @@ def is_callable(value: Value | None) -> bool | None:
 # -- states of fields -----------------------------------------------------------------------------------
 
 #: Transformations whose state is a named tuple: arguments, and fields. A field is a ``count`` (or ``t``), or
-#: a tree like the parameters, of the dtype that the argument after the colon gives; ``:scalar`` and
-#: ``:flag`` are trees of scalars.
+#: a tree like the parameters, of the dtype that the argument after the colon names; ``:scalar`` and ``:flag``
+#: are trees of scalars.
 _STATES = {
     "scale_by_adam": ("b1 b2 eps eps_root mu_dtype nesterov", "count mu:mu_dtype nu"),
     "scale_by_adamax": ("b1 b2 eps", "count mu nu"),
@@ -164,7 +165,7 @@ _STATELESS = (
     "scale_by_param_block_rms scale_by_sign scale_by_trust_ratio set_to_zero stateless "
     "stateless_with_tree_map"
 ).split()
-#: Transformations whose state is not followed.
+#: Transformations whose state is not modelled.
 _UNFOLLOWED = (
     "adafactor add_noise conditionally_mask conditionally_transform flatten freeze fromage lars lbfgs "
     "lookahead measure_with_ema noisy_sgd optimistic_adam optimistic_adam_v2 optimistic_gradient_descent "
@@ -184,23 +185,23 @@ class Arguments:
         return self.given.get(name)
 
     def has(self, name: str) -> bool:
-        """Whether an argument is given, and is not None for sure."""
+        """Return whether an argument is given, and certainly not None."""
         return given(self[name])
 
     def flag(self, name: str) -> bool | None:
-        """A boolean argument that is False if it is not given."""
+        """Return a boolean argument, which is False by default."""
         value = self[name]
         return False if value is None else as_bool(value)
 
 
 def arguments_of(call: Call, names: str) -> Arguments:
-    """Match the arguments with a signature. Raises CannotBind."""
+    """Return the arguments of a call by the names of a signature. Raises CannotBind."""
     order = names.split()
     return Arguments(dict(zip(order, call.bind(**dict.fromkeys(order)), strict=True)))
 
 
 def _state(fields: str, args: Arguments) -> Init:
-    """The ``init`` of a state of fields, as `_STATES` describes them."""
+    """Return the ``init`` of a state with fields, as `_STATES` describes them."""
 
     def made(params: Value, field: str) -> Value:
         name, _, kind = field.partition(":")
@@ -218,12 +219,12 @@ def _state(fields: str, args: Arguments) -> Init:
 
 
 def _part(name: str, args: Arguments | None = None) -> Init:
-    """The ``init`` of one of `_STATES`."""
+    """Return the ``init`` of an entry of `_STATES`."""
     return _state(_STATES[name][1], args or Arguments({}))
 
 
 def _rate(value: Value | None) -> Init:
-    """A rate, of learning or decay: a schedule counts steps."""
+    """Return the ``init`` of a rate, of learning or decay: a schedule counts steps."""
     decided = is_callable(value)
     if decided is None:
         return lambda call, params: call.unknown("whether it is a schedule is not known")
@@ -237,7 +238,7 @@ def _decay(value: Value | None, mask: Value | None) -> Init:
 
 
 def _rms(args: Arguments, fields: str) -> Init:
-    """``scale_by_rms`` and ``scale_by_stddev`` count steps to correct a bias."""
+    """Return the ``init`` of ``scale_by_rms`` or ``scale_by_stddev``, which count steps to correct a bias."""
     corrects = args.flag("bias_correction")
     if corrects is None:
         return lambda call, params: call.unknown("whether it counts is not known")
@@ -260,7 +261,8 @@ def _rmsprop(args: Arguments) -> Init:
 
 
 def _alias(part: str, decays: bool = False, more: tuple[Init, ...] = ()) -> Callable[[Arguments], Init]:
-    """An optimizer of a first part, decay of weights, what is ``more``, and the learning rate."""
+    """Return an optimizer that chains a first part, weight decay, the parts in ``more``, and the learning
+    rate."""
 
     def init(args: Arguments) -> Init:
         decay = (_decay(args["weight_decay"], args["mask"]),) if decays else ()
@@ -269,7 +271,7 @@ def _alias(part: str, decays: bool = False, more: tuple[Init, ...] = ()) -> Call
     return init
 
 
-#: Optimizers by name: arguments, and what they chain.
+#: Optimizers by name: arguments, and the transformations that they chain.
 _ALIASES: dict[str, tuple[str, Callable[[Arguments], Init]]] = {
     "adam": ("learning_rate b1 b2 eps eps_root mu_dtype nesterov", _alias("scale_by_adam")),
     "adamw": (

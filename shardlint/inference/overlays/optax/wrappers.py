@@ -1,6 +1,6 @@
-"""optax's transformations of transformations, and what programs do with them.
+"""optax's transformations of transformations, and functions that use transformations.
 
-From optax 0.2.8 (`transforms`, `schedules`, `tree_utils`). `optax.tree_map_params` asks ``init`` with a
+From optax 0.2.8 (`transforms`, `schedules`, `tree_utils`). `optax.tree_map_params` calls ``init`` with a
 placeholder for parameters, as optax does.
 """
 
@@ -68,7 +68,8 @@ def _named_chain(call: Call) -> Value:
 
 
 def _partition(call: Call) -> Value:
-    """``optax.partition(transforms, param_labels)``: each transformation's state of its own parameters."""
+    """``optax.partition(transforms, param_labels)``: each transformation has the state of its own
+    parameters."""
     transforms, labels, _ = call.bind("transforms", "param_labels", mask_compatible_extra_args=None)
     if not isinstance(transforms, DictValue) or transforms.items is None or labels is None:
         return call.unknown("the transformations are not known")
@@ -93,7 +94,7 @@ def _is_group(group: object, label: Value) -> Value:
 
 
 def _multi_steps(call: Call) -> Value:
-    """``optax.MultiSteps(opt, every_k_schedule)``: gradients gathered beside the state of ``opt``."""
+    """``optax.MultiSteps(opt, every_k_schedule)``: accumulated gradients beside the state of ``opt``."""
     inner, _, _, skips, dtype = call.bind(
         "opt", "every_k_schedule", use_grad_mean=None, should_skip_update_fn=None, accumulator_dtype=None
     )
@@ -121,11 +122,11 @@ def _apply_if_finite(call: Call) -> Value:
 
 
 def _injected(call: Call) -> Value:
-    """``optax.inject_hyperparams(factory)(...)``: numbers among the arguments become arrays of the state."""
+    """``optax.inject_hyperparams(factory)(...)``: numeric arguments become arrays in the state."""
     factory, *_ = call.bind("inner_factory", static_args=None, hyperparam_dtype=None)
 
     def make(outer: Call) -> Value:
-        # A schedule is asked for its value first.
+        # A schedule is called for its first value.
         args = [Const(0.0) if is_callable(arg) else arg for arg in outer.args]
         kwargs = {
             name: Const(0.0) if is_callable(arg) and "mask" not in name else arg
@@ -144,7 +145,7 @@ def _injected(call: Call) -> Value:
 
 
 def _made_by_program(call: Call) -> Value:
-    """``optax.GradientTransformation(init, update)`` of a program's own functions."""
+    """``optax.GradientTransformation(init, update)`` from the program's own functions."""
     init, update = call.bind("init", "update")
     if init is None or update is None:
         return call.unknown("no functions")
@@ -155,7 +156,7 @@ def _made_by_program(call: Call) -> Value:
 
 
 def _update(call: Call) -> Value:
-    """``tx.update(updates, state, params)``: updates like the gradients, and a state like the one given."""
+    """``tx.update(updates, state, params)``: updates like the gradients, and a state like the old one."""
     grads, state = call.argument(1, "updates"), call.argument(2, "state")
     if grads is None or state is None:
         return call.unknown("no gradients")
@@ -169,7 +170,8 @@ def _apply_updates(call: Call) -> Value:
 
 
 def _tree_map_params(call: Call) -> Value:
-    """``optax.tree_map_params(initable, f, state, *rest)``: ``f`` on what of a state is like parameters."""
+    """``optax.tree_map_params(initable, f, state, *rest)``: ``f`` on the parts of a state that are like
+    parameters."""
     if call.opaque or len(call.args) < 3 or call.kwargs.keys() - {"transform_non_params", "is_leaf"}:
         return call.unknown("the arguments are not known")
     initable, function, state, *rest = call.args
@@ -193,7 +195,7 @@ def _tree_map_params(call: Call) -> Value:
 
 
 def _schedule(call: Call) -> Value:
-    """A schedule is a function of the step; what it returns is not followed."""
+    """Return a schedule: a function of the step, whose result is unknown."""
     return Native("a schedule", lambda inner: inner.unknown("a schedule"))
 
 

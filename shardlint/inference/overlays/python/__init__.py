@@ -1,3 +1,1 @@
-"""Python itself: builtins, and the parts of the standard library that programs meet on their way to a
-sharding.
-"""
+"""Python itself: builtins, and the parts of the standard library that programs use around shardings."""

@@ -1,9 +1,9 @@
-"""Objects that are pytrees: those of the program's classes, and those of libraries.
+"""Objects that are pytrees, of the program's classes and of libraries.
 
-A class is a pytree because of a library class that it derives from, or of a decorator (`ClassValue.nodes`);
-its fields are the children, but for those declared static (`equinox.field(static=True)`,
-`flax.struct.field(pytree_node=False)`). Of nnx's objects they are the attributes that hold data: arrays,
-variables, other objects, and containers of them (`flax.nnx.pytreelib.is_data`, 0.12.8).
+A class is a pytree because of a library class that it derives from, or of a decorator (`ClassValue.nodes`).
+Its fields are the children, except for those declared static (`equinox.field(static=True)`,
+`flax.struct.field(pytree_node=False)`). The children of nnx's objects are the attributes that hold data:
+arrays, variables, other objects, and containers of them (`flax.nnx.pytreelib.is_data`, 0.12.8).
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from shardlint.laws.core.values import Unknown
 
 #: Library classes whose subclasses are pytrees of their fields.
 NODE_BASES = frozenset({"equinox.Module", "flax.struct.PyTreeNode"})
-#: Objects of which a walk knows that no object below them holds itself, by identity.
+#: Identities of objects that are known to be trees: no object below them contains itself.
 Trees = set[int]
 #: Library classes whose subclasses are pytrees of the attributes that hold data.
 DATA_BASES = frozenset({"flax.nnx.Module", "flax.nnx.Pytree", "flax.nnx.Object"})
 
 
 def parts(value: Value, trees: Trees | None = None) -> dict[str, Value] | None:
-    """The children of an object that is a pytree, by attribute; None of any other value.
+    """Return the children of an object that is a pytree, by attribute; None for any other value.
 
-    Of an object that unknown code may have changed they are those that are known. Who walks a tree, in
-    which nothing changes meanwhile, gives the same ``trees`` for all its objects.
+    If unknown code may have changed the object, only the known children are returned. A walk over a tree that
+    nothing changes meanwhile passes the same ``trees`` for all its objects.
     """
     if isinstance(value, LibraryObject):
         fields = children(value)
@@ -61,7 +61,7 @@ def _held_under(value: Instance, names: Iterable[str]) -> dict[str, Value]:
 
 
 def is_whole(value: Value) -> bool:
-    """Whether `parts` are all the children that an object has."""
+    """Return whether `parts` returns all children of an object."""
     if is_data_node(value) and any(isinstance(held, Unknown) for held in _held(value).values()):
         return False
     if not isinstance(value, Instance):
@@ -70,7 +70,7 @@ def is_whole(value: Value) -> bool:
 
 
 def with_parts(value: Value, changed: Mapping[str, Value]) -> Value:
-    """A copy of an object with other children, as unflattening makes it: no constructor runs."""
+    """Return a copy of an object with other children, as unflattening makes it: no constructor runs."""
     if isinstance(value, LibraryObject):
         return LibraryObject(value.kind, {**value.fields, **changed}, value.origin)
     assert isinstance(value, Instance)
@@ -79,7 +79,7 @@ def with_parts(value: Value, changed: Mapping[str, Value]) -> Value:
 
 
 def map_parts(value: Value, change: Callable[[str, Value], Value]) -> Value:
-    """A copy of an object with each child changed; a value that has none as it is."""
+    """Return a copy of an object with each child changed; a value without children is returned as it is."""
     held = parts(value)
     return with_parts(value, {name: change(name, part) for name, part in held.items()}) if held else value
 
@@ -97,7 +97,7 @@ def _is_static(default: Value | None) -> bool:
 
 
 def is_data_node(value: Value) -> bool:
-    """Whether the children of an object are what of its attributes is data."""
+    """Return whether the children of an object are those of its attributes that are data."""
     if isinstance(value, LibraryObject):
         return children(value) is None
     return isinstance(value, Instance) and bool(library_bases(value.cls) & DATA_BASES)
@@ -108,7 +108,7 @@ def _held(value: Value) -> dict[str, Value]:
 
 
 def _data(held: Mapping[str, Value]) -> dict[str, Value]:
-    """What of the attributes is data, by name in JAX's order."""
+    """Return the attributes that are data, by name in JAX's order."""
     return {name: held[name] for name in sorted(held) if not name.startswith("(") and _is_data(held[name])}
 
 
@@ -125,12 +125,13 @@ def _items(value: Tuple | ListValue | DictValue) -> Iterable[Value]:
 
 
 def _is_tree(value: Value, trees: Trees | None) -> bool:
-    """Whether an object does not hold itself, as nnx's may that are no pytrees."""
+    """Return whether an object does not contain itself; objects of nnx that are not pytrees may."""
     return _are_trees(value, set() if trees is None else trees, set()) or not _holds_itself(value)
 
 
 def _are_trees(value: Value, trees: Trees, above: set[int]) -> bool:
-    """Whether neither an object nor one below it holds itself; those where that is sure join ``trees``."""
+    """Return whether neither an object nor one below it contains itself; certain ones are added to
+    ``trees``."""
     if id(value) in trees:
         return True
     if id(value) in above:
@@ -144,7 +145,7 @@ def _are_trees(value: Value, trees: Trees, above: set[int]) -> bool:
 
 
 def _holds_itself(value: Value) -> bool:
-    """The same of one object, whatever those below it hold."""
+    """Return whether this very object contains itself, whatever the objects below it contain."""
     seen: set[int] = set()
     waiting = [*_objects(value)]
     while waiting:
@@ -158,7 +159,7 @@ def _holds_itself(value: Value) -> bool:
 
 
 def _objects(value: Value) -> Iterator[Value]:
-    """The objects with data that an object holds, itself or in containers."""
+    """Yield the objects with data that an object holds, directly or in containers."""
     waiting = [*_held(value).values()]
     while waiting:
         one = waiting.pop()

@@ -1,4 +1,4 @@
-"""Pytree prefixes: one spec may stand for a whole subtree of arrays."""
+"""Pytree prefixes: one spec may apply to a whole subtree of arrays."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from shardlint.inference.overlays.pytrees.nodes import (
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import CONSTANT
 
-#: What to do where a prefix's leaf meets an array: (leaf of the prefix, array, path) -> new array.
+#: Called for each array below a prefix's leaf: (leaf of the prefix, array, path) -> new array.
 Meet = Callable[[Value, Array, str], Value]
 
 
 def meet_prefix(prefix: Value, tree: Value, meet: Meet, path: str = "") -> Value:
     """Walk a tree along a prefix and apply ``meet`` to each array below each of the prefix's leaves.
 
-    Parts that are not known, or where the structures differ, become Unknown.
+    Unknown parts, and parts where the structures differ, become Unknown.
     """
     if is_leaf(prefix):
         return map_arrays(tree, lambda array, at: meet(prefix, array, at), path)
@@ -72,7 +72,7 @@ def meet_prefix(prefix: Value, tree: Value, meet: Meet, path: str = "") -> Value
 
 
 def mismatch(prefix: Value, tree: Value, path: str = "") -> str | None:
-    """Say in words where a prefix and a tree differ for sure (`tree_util.prefix_errors`), or None."""
+    """Return where a prefix and a tree certainly differ, in words (`tree_util.prefix_errors`), or None."""
     at = f" at {path}" if path else ""
     if _is_object(prefix) or (_is_object(tree) and not is_leaf(prefix)):
         return _objects_differ(prefix, tree, path, at)
@@ -98,12 +98,13 @@ def mismatch(prefix: Value, tree: Value, path: str = "") -> str | None:
 
 
 def _is_object(value: Value) -> bool:
-    """Whether a value is a node of its own kind for sure: an object of one of the program's classes."""
+    """Return whether a value is certainly a node of its own kind: an object of one of the program's
+    classes."""
     return isinstance(value, Instance) and not is_data_node(value) and parts(value) is not None
 
 
 def _objects_differ(prefix: Value, tree: Value, path: str, at: str) -> str | None:
-    """The same where one of the two is an object: its class is part of what a tree is."""
+    """Return where the two differ, if one of them is an object: its class is part of the structure."""
     given, held = _node_text(prefix), _node_text(tree)
     if given is None or held is None:
         return None
@@ -120,7 +121,7 @@ _ARRAY = "one array"
 
 
 def _node_text(value: Value) -> str | None:
-    """What a node of a tree is, in words, where that is known for sure."""
+    """Return a node of a tree in words, or None if it is not certain."""
     if isinstance(value, Instance):
         return f"a {value.cls.name}" if _is_object(value) and is_whole(value) else None
     if isinstance(value, Array):
@@ -149,7 +150,7 @@ def _kind(value: Tuple | ListValue | DictValue) -> str:
 
 
 def is_leaf(prefix: Value) -> bool:
-    """Whether a value is one sharding or spec (None is one too), not a container of them."""
+    """Return whether a value is one sharding or spec (or None), not a container of them."""
     return isinstance(prefix, SpecValue | ShardingValue) or is_none(prefix)
 
 
@@ -160,10 +161,10 @@ def map_arrays(
     several: bool = False,
     trees: Trees | None = None,
 ) -> Value:
-    """Replace every array in a tree; Python numbers count as scalars, other leaves stay.
+    """Replace every array in a tree; Python numbers count as scalars, other leaves are unchanged.
 
-    What may be one of several values is Unknown then, unless ``several`` are changed one by one. ``trees`` is
-    what the walk knows of the objects in the tree (see `node_fields`).
+    Alternatives become Unknown, unless ``several`` says to change them one by one. ``trees`` caches the
+    objects of the walk that are known to be trees (see `nodes.parts`).
     """
     trees = set() if trees is None else trees
 
@@ -190,7 +191,7 @@ def map_arrays(
         held = parts(tree, trees)
         if not held:
             return tree
-        # Boxes and variables are one array to those who read their paths.
+        # Boxes and variables count as one array in paths.
         named = isinstance(tree, Instance) or len(held) > 1
         changed = {name: below(part, f"{path}.{name}" if named else path) for name, part in held.items()}
         return with_parts(tree, changed)
@@ -201,7 +202,7 @@ _SCALARS: dict[type, str] = {bool: "bool", float: "float32", complex: "complex64
 
 
 def scalar(value: Const | Integer) -> Array:
-    """A Python number as the array JAX makes of it."""
+    """Return the array that JAX makes of a Python number."""
     kind = type(value.value) if isinstance(value, Const) else int
     dtype = _SCALARS.get(kind, "int32")
     scalar_type = meshless(())
@@ -212,7 +213,7 @@ _NARROW = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex1
 
 
 def traced(tree: Value) -> Value:
-    """Arguments as a traced function sees them: JAX arrays, 32 bits wide."""
+    """Return arguments as a traced function receives them: JAX arrays, 32 bits wide."""
 
     def trace(array: Array, _: str) -> Value:
         dtype = _NARROW.get(array.dtype, array.dtype) if array.dtype is not None else None
@@ -224,12 +225,12 @@ def traced(tree: Value) -> Value:
 
 
 def untyped(tree: Value) -> Value:
-    """The same tree of traced arrays, the shardings in their types not known."""
+    """Return the tree with traced arrays, with unknown shardings in their types."""
     return map_arrays(traced(tree), lambda array, _: replace(array, typed=None))
 
 
 def arrays_in(tree: Value) -> list[Array]:
-    """The arrays in a tree, numbers among them."""
+    """Return the arrays in a tree, including numbers."""
     found: list[Array] = []
 
     def note(array: Array, _: str) -> Value:

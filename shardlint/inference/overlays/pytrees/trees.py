@@ -27,15 +27,15 @@ from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 
 Path = tuple[Value, ...]
-#: Library classes whose subclasses are nodes, in ways that are not followed.
+#: Library classes whose subclasses are nodes of an unknown structure.
 _NODE_BASES = ("flax.nnx.", "haliax.", "penzai.")
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node: its children by the keys that paths are made of, in JAX's order, and how to make it anew.
+    """A node of a tree: its children by the keys of paths, in JAX's order, and a function that rebuilds it.
 
-    ``shape`` is what nodes of one structure have in common.
+    ``shape`` is equal for nodes of the same structure.
     """
 
     keys: tuple[Value, ...]
@@ -45,7 +45,7 @@ class Node:
 
 
 def node_of(value: Value) -> Node | None:
-    """A value as a node, None for a leaf. Stops where that is not known."""
+    """Return a value as a node, or None for a leaf. Stops if that is unknown."""
     if isinstance(value, Tuple):
         return _sequence(value)
     if isinstance(value, ListValue):
@@ -85,7 +85,7 @@ def _list(value: ListValue) -> Node:
 
 def _dict(value: DictValue) -> Node | None:
     if value.kind == "Counter":
-        # JAX knows dict, OrderedDict and defaultdict; of other classes it knows nothing.
+        # JAX registers dict, OrderedDict and defaultdict; other classes are leaves.
         return None
     if value.items is None:
         unresolved("a dict in the tree is not known")
@@ -124,7 +124,7 @@ def _object(value: Instance | LibraryObject) -> Node | None:
 
 
 def _check_leaf(cls: ClassValue) -> None:
-    """Stop where instances of a class may be nodes after all."""
+    """Stop if instances of a class may be nodes."""
     libraries = (base.name for base in lineage(cls) if isinstance(base, External))
     nodes = isinstance(cls.nodes, Unknown) or any(name.startswith(_NODE_BASES) for name in libraries)
     if nodes or has_unknown_base(cls):
@@ -132,12 +132,12 @@ def _check_leaf(cls: ClassValue) -> None:
 
 
 def leaves(tree: Value, is_leaf: Callable[[Value], bool] | None = None) -> list[Value]:
-    """Return the leaves in JAX's order (dict keys sorted). Stops where the tree is not known."""
+    """Return the leaves in JAX's order (dict keys sorted). Stops if the tree is unknown."""
     return [leaf for _, leaf in leaves_with_path(tree, is_leaf)]
 
 
 def leaves_with_path(tree: Value, is_leaf: Callable[[Value], bool] | None = None) -> list[tuple[Path, Value]]:
-    """Return the leaves, each with the keys that lead to it. Stops where the tree is not known."""
+    """Return the leaves, each with the keys that lead to it. Stops if the tree is unknown."""
     found: list[tuple[Path, Value]] = []
 
     def visit(path: Path, leaf: Value) -> Value:
@@ -155,8 +155,8 @@ def tree_map(
 ) -> Value:
     """Apply a function to the leaves of the first tree and the subtrees of the others at its leaves.
 
-    ``is_leaf`` tells of each node whether it counts as a leaf. Stops where a node is not known; rejects
-    other trees that lack the first one's structure.
+    ``is_leaf`` decides whether a node counts as a leaf. Stops if a node is unknown; rejects other trees that
+    lack the first one's structure.
     """
     return tree_map_with_path(lambda path, *parts: function(*parts), tree, *rest, is_leaf=is_leaf)
 
@@ -164,7 +164,7 @@ def tree_map(
 def tree_map_with_path(
     function: Callable[..., Value], tree: Value, *rest: Value, is_leaf: Callable[[Value], bool] | None = None
 ) -> Value:
-    """As `tree_map`, with the keys that lead to the leaf as first argument."""
+    """Do the same as `tree_map`, with the keys that lead to the leaf as the function's first argument."""
 
     def visit(path: Path, value: Value, *others: Value) -> Value:
         if is_leaf is not None and is_leaf(value):
@@ -185,7 +185,7 @@ def tree_map_with_path(
 
 
 def _matching(node: Node, other: Value) -> tuple[Value, ...]:
-    """The children of another tree's node at the same place."""
+    """Return the children of another tree's node at the same position."""
     found = node_of(other)
     if found is None:
         unresolved("a tree of another structure")

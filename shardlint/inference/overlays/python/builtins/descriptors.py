@@ -9,7 +9,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.descriptors import PROPERTY, new_cached, new_property
 from shardlint.laws.core.values import Unknown
 
-#: The keywords of `property`, by what its own methods of these names change.
+#: The keywords of `property`, by the name of the method that replaces them.
 _PARTS = {"getter": "function", "setter": "setter", "deleter": "deleter"}
 
 
@@ -21,7 +21,7 @@ def _property(call: Call) -> Value:
 
 
 def _changed(part: str) -> Callable[[Call], Value]:
-    """``x.setter(function)``: another property, with this part."""
+    """Return the method ``x.setter(function)``, which makes another property with this part replaced."""
 
     def change(call: Call) -> Value:
         before, function = call.bind("self", "function")

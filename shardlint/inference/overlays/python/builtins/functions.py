@@ -60,7 +60,7 @@ def _len(call: Call) -> Value:
 
 
 def _only_items(call: Call) -> Sequence[Value] | None:
-    """What lies in the only argument; nothing without one."""
+    """Return the items of the only argument; no items without an argument."""
     if call.opaque:
         return None
     return items_of(call.interpreter, call.args[0], call.place) if call.args else ()
@@ -77,7 +77,7 @@ def _list(call: Call) -> Value:
 
 
 def _written(call: Call) -> Place:
-    """Where the items of the only argument stand: what only turns them into something else writes nothing."""
+    """Return the place where the items of the only argument are written; a conversion writes none itself."""
     given = call.args[0] if call.args else None
     written = isinstance(given, Tuple | ListValue) or (given is not None and is_iterator(given))
     return (written and getattr(given, "origin", None)) or call.place

@@ -1,4 +1,4 @@
-"""Steps that iterators share: taking from others, a row of items, calls for an item."""
+"""Steps that iterators share: drawing from other iterators, a row of items, calls for an item."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def place_of(iterator: LibraryObject) -> Place:
 
 
 def parts_of(iterator: LibraryObject) -> list[LibraryObject | Instance]:
-    """The iterators that one takes from."""
+    """Return the iterators that an iterator draws from."""
     parts = iterator.fields["parts"]
     assert isinstance(parts, Tuple)
     return [part for part in parts.items if isinstance(part, LibraryObject | Instance)]
 
 
 def over(call: Call, kind: str, *values: Value | None, **fields: Value) -> Value:
-    """An iterator that takes from these; of what is not known if they are not all of them."""
+    """Return an iterator that draws from these values; one of unknown items if a value is missing."""
     if call.opaque or None in values:
         for value in (*call.args, *call.kwargs.values()):
             spend(call.interpreter, value, call.place)
@@ -42,7 +42,7 @@ def over(call: Call, kind: str, *values: Value | None, **fields: Value) -> Value
 
 
 def given(call: Call, rows: Iterable[Value] | None) -> Value:
-    """An iterator over items that were made already, if they are known and no more than what is unrolled."""
+    """Return an iterator over existing items, if they are known and not more than a loop unrolls."""
     items = None if rows is None else tuple(itertools.islice(rows, MAX_UNROLLED + 1))
     known = items is not None and len(items) <= MAX_UNROLLED and not call.opaque
     given = Tuple(items) if known and items is not None else Unknown(call.name)
@@ -50,7 +50,7 @@ def given(call: Call, rows: Iterable[Value] | None) -> Value:
 
 
 def row(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    """The next item of each part, as a tuple."""
+    """Return the next item of each part, as a tuple."""
     parts, place = parts_of(iterator), place_of(iterator)
     drawn: list[Drawn] = []
     for part in parts:
@@ -65,7 +65,7 @@ def row(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
 
 
 def _any_row(interpreter: Evaluator, iterator: LibraryObject, drawn: Sequence[Drawn]) -> Drawn | None:
-    """What any row is like from here on, of which the first few items were drawn."""
+    """Return an item that stands for any further row, after the first few items of it were drawn."""
     lose_position(iterator)
     with interpreter.forked(repeats=True):
         more = [draw(interpreter, part, place_of(iterator)) for part in parts_of(iterator)]
@@ -76,7 +76,7 @@ def _any_row(interpreter: Evaluator, iterator: LibraryObject, drawn: Sequence[Dr
 
 
 def perhaps(interpreter: Evaluator, iterator: LibraryObject, item: Value) -> Drawn:
-    """An item that may be left out, and so may each that follows."""
+    """Return an item that may be left out, as may each that follows."""
     lose_position(iterator)
     with interpreter.forked(repeats=True):
         more = [draw(interpreter, part, place_of(iterator)) for part in parts_of(iterator)]
@@ -86,7 +86,7 @@ def perhaps(interpreter: Evaluator, iterator: LibraryObject, item: Value) -> Dra
 def apply(
     interpreter: Evaluator, iterator: LibraryObject, drawn: Drawn, args: Sequence[Value] | None
 ) -> Value:
-    """Call the iterator's function for an item that was drawn."""
+    """Call the iterator's function for a drawn item."""
     function = iterator.fields["function"]
     with nullcontext() if drawn.sure or drawn.endless else interpreter.forked(repeats=True):
         opaque = args is None
@@ -94,7 +94,8 @@ def apply(
 
 
 def choosing(kind: str, name: str = "function") -> Callable[[Call], Value]:
-    """What calls a function for each item to tell what to do with it."""
+    """Return a function that makes an iterator of a kind which calls a function on each item to select
+    items."""
 
     def make(call: Call) -> Value:
         function, iterable = call.bind(name, "iterable")
@@ -104,7 +105,7 @@ def choosing(kind: str, name: str = "function") -> Callable[[Call], Value]:
 
 
 def chosen(interpreter: Evaluator, iterator: LibraryObject, drawn: Drawn) -> bool | None:
-    """Whether the function holds of an item; of none if the item is not sure."""
+    """Return whether the function holds of an item; None if the item is not certain."""
     if is_none(iterator.fields["function"]):
         outcome = truth(drawn.item)
     else:
@@ -113,7 +114,7 @@ def chosen(interpreter: Evaluator, iterator: LibraryObject, drawn: Drawn) -> boo
 
 
 def next_kept(wanted: bool) -> Callable[[Evaluator, LibraryObject], Drawn | None]:
-    """`filter`, and `itertools.filterfalse`."""
+    """Return the step of `filter`, or of `itertools.filterfalse`."""
 
     def step(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
         for drawn in each_left(interpreter, parts_of(iterator)[0], place_of(iterator)):

@@ -1,4 +1,4 @@
-"""Python's functions that take the items of an iterable, and those of `operator`."""
+"""Python's functions on the items of an iterable, and the functions of `operator`."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.iterators import Items, drain, draw, each_left, is_iterator, items_of
 from shardlint.laws.core.values import Unknown
 
-#: What shows how far a loop is.
+#: Functions that show the progress of a loop.
 SHOWING = ("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "rich.progress.track")
 
 
 def _shown(call: Call) -> Value:
-    """It gives the items that it is given."""
+    """Return the iterable itself, since it yields the same items."""
     return call.args[0] if call.args else Unknown(call.name)
 
 
@@ -66,7 +66,7 @@ def _sum(call: Call) -> Value:
 
 
 def _keys(call: Call, items: Items) -> list[Value] | None:
-    """What items are ordered by: themselves, or what ``key=`` makes of each."""
+    """Return the sort keys of items: the items themselves, or the results of ``key=``."""
     key = call.kwargs.get("key", NONE)
     if items.known is None:
         _some_calls(call, key, items.one)
@@ -77,18 +77,18 @@ def _keys(call: Call, items: Items) -> list[Value] | None:
 
 
 def _some_calls(call: Call, function: Value | None, *args: Value) -> None:
-    """Call a function any number of times, if it is none but None."""
+    """Call a function any number of times, unless it is missing or None."""
     if function is not None and not is_none(function):
         with call.interpreter.forked(repeats=True):
             call.interpreter.call(function, args, {}, call.place)
 
 
 class _Undecided(Exception):
-    """Which of two values comes first is not known."""
+    """Raised when the order of two values is unknown."""
 
 
 def sort(call: Call, items: Items) -> list[Value] | None:
-    """The items in order, None where it is not known. Equal ones stay as they were, as in Python."""
+    """Return the items in order, or None if the order is unknown. The sort is stable, as in Python."""
     keys, backwards = _keys(call, items), as_bool(call.kwargs.get("reverse", Const(False)))
 
     def less(a: Value, b: Value) -> bool:
@@ -151,7 +151,7 @@ def _any_all(stop: bool) -> Callable[[Call], Value]:
                 if outcome is stop:
                     return Const(stop)
                 if outcome is None:
-                    # It may have stopped here.
+                    # The loop may have stopped here.
                     result = Unknown("undecided")
                     forks.enter_context(call.interpreter.forked())
         return result
@@ -174,7 +174,8 @@ def _next(call: Call) -> Value:
 
 
 def iterator_method(iterator: Value, name: str) -> Value:
-    """Return a bound method of an iterator. One that is not followed may take items: generators' ``send``…"""
+    """Return a bound method of an iterator. A method without a model (generators' ``send``…) may draw
+    items."""
     method = {"__next__": _next, "__iter__": _shown}.get(name)
     if method is None:
         forget(iterator)
@@ -224,7 +225,8 @@ def _comparison(name: str) -> Callable[[Call], Value]:
 
 
 def _getter(pick: Callable[[Call, Value, Value], Value]) -> Callable[[Call], Value]:
-    """``itemgetter(*keys)`` and ``attrgetter(*names)``: functions that get one part, or a tuple of them."""
+    """Return ``itemgetter(*keys)`` or ``attrgetter(*names)``: functions that get one part, or a tuple of
+    parts."""
 
     def make(call: Call) -> Value:
         keys = list(call.args)

@@ -59,7 +59,7 @@ def python_method(value: Tuple | ListValue | DictValue | SetValue | Const, name:
 
 
 def _mutable(call: Call) -> ListValue | DictValue | None:
-    """The receiver, if what happens to it now can be followed; else it is forgotten."""
+    """Return the receiver if its mutation can be followed now; otherwise havoc it and return None."""
     receiver = call.args[0]
     if not isinstance(receiver, ListValue | DictValue) or receiver.items is None:
         return None
@@ -232,7 +232,7 @@ def _update(call: Call) -> Value:
 
 
 def _view(kind: str) -> _Method:
-    """``keys()``, ``values()`` and ``items()`` show a dict as it then is."""
+    """Return ``keys()``, ``values()`` or ``items()``: a view of a dict, in its current state."""
     return lambda call: LibraryObject(kind, {"of": call.args[0]}, call.place)
 
 
@@ -248,7 +248,7 @@ _LIST: dict[str, _Method] = {
     "sort": _sort,
     "reverse": _reverse,
     "clear": _clear,
-    # Of `collections.deque`, which is a list here.
+    # Methods of `collections.deque`, which is a list here.
     "popleft": _pop_left,
     "appendleft": _append_left,
 }
@@ -263,7 +263,7 @@ _DICT: dict[str, _Method] = {
     "copy": _copy,
     "clear": _clear,
 }
-#: `Counter.update` and others add up.
+#: `Counter.update` and some others add up counts.
 _COUNTER: dict[str, _Method] = {
     **{name: _DICT[name] for name in ("get", "items", "keys", "values", "copy")},
     "most_common": most_common,

@@ -26,7 +26,7 @@ _FRAME = "types.FrameType"
 
 
 def namespace(of: Value) -> Value:
-    """Return the attributes of an object as a dict: who changes it changes the object."""
+    """Return the attributes of an object as a dict; a change of the dict changes the object."""
     return LibraryObject(NAMESPACE, {"of": of})
 
 
@@ -37,7 +37,7 @@ def _globals(call: Call) -> Value:
 def _locals(call: Call) -> Value:
     of = call.interpreter.local_names
     if isinstance(of, ClassValue):
-        # Whoever has them can set any.
+        # Code that holds the namespace can set any name.
         blur(of)
     return namespace(of) if isinstance(of, ModuleValue) else Unknown("locals()")
 
@@ -50,7 +50,7 @@ def _vars(call: Call) -> Value:
 
 
 def _run(call: Call) -> Value:
-    """``exec`` and ``eval``: of what a text does only which names it may change is known."""
+    """``exec`` and ``eval``: only the names that the text may change are known."""
     given = [*call.args[1:], *call.kwargs.values()]
     for value in given:
         forget(value)
@@ -60,14 +60,14 @@ def _run(call: Call) -> Value:
 
 
 def _of(call: Call) -> tuple[Value, str | None]:
-    """The object whose namespace this is, and a name in it if it is known."""
+    """Return the object that has this namespace, and a name in it if it is known."""
     space = call.args[0]
     assert isinstance(space, LibraryObject)
     return space.fields["of"], as_str(call.argument(1, "key"))
 
 
 def _held(call: Call, of: Value, name: str) -> Value | None:
-    """What a name in a namespace stands for; None where it is not known to be there."""
+    """Return the value of a name in a namespace; None if it may be missing."""
     if isinstance(of, Instance):
         return of.attributes.get(name)
     found = call.interpreter.attribute(of, name, call.place)
@@ -90,7 +90,7 @@ def _set(call: Call, of: Value, name: str, value: Value) -> None:
     if isinstance(of, Instance):
         found = class_attribute(of.cls, name)
         if isinstance(found, LibraryObject) and is_data(found):
-            # The class's property comes first.
+            # A property of the class takes precedence.
             forget(of)
         else:
             hold(call.interpreter, of, name, value)
@@ -156,7 +156,7 @@ def _changes(call: Call) -> Value:
 
 
 def _frame(call: Call) -> Value:
-    """``sys._getframe()``: frames further out are taken to be of this module too."""
+    """``sys._getframe()``: outer frames are assumed to be of this module, too."""
     return LibraryObject(_FRAME, {"f_globals": _globals(call), "f_locals": _locals(call)})
 
 

@@ -78,7 +78,7 @@ _CLASSES: dict[str, Callable[[Value], bool | None]] = {
     "jax.Array": lambda v: (not v.numpy and not v.struct) if isinstance(v, Array) else False,
     "numpy.ndarray": lambda v: v.numpy if isinstance(v, Array) else False,
 }
-#: The abstract base classes that values of Python's own classes may be asked for, by either name.
+#: Abstract base classes that values of Python's own classes may be tested for, by either name.
 _ABSTRACT = {
     f"{module}.{name}": getattr(abc, name)
     for module in ("collections.abc", "typing")
@@ -100,14 +100,14 @@ _ABSTRACT = {
     )
     if f"{module}.{name}" != "typing.Set"
 } | {f"numbers.{name}": getattr(numbers, name) for name in ("Complex", "Integral", "Number", "Real")}
-#: Names that `typing` has for Python's own classes.
+#: Names in `typing` for Python's own classes.
 _CLASSES |= {
     f"typing.{name}": _CLASSES[f"builtins.{name.lower()}"] for name in ("Dict", "List", "Set", "Tuple")
 }
 
 
 def _python_class(value: Value) -> type | None:
-    """The class of a value that is Python's own."""
+    """Return the built-in class of a value, or None."""
     if isinstance(value, DictValue) and value.kind != "dict":
         return None
     if isinstance(value, Const):
@@ -136,7 +136,7 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
     if isinstance(value, LibraryObject) and value.kind in KEYS and isinstance(cls, External):
         return value.kind == cls.name if cls.name in KEYS or cls.name in _CLASSES else None
     if is_iterator(value) and isinstance(cls, External):
-        # What it is, but for its own class, is not known.
+        # Only its own class is known.
         return False if cls.name in _CLASSES else None
     if isinstance(value, Unknown | External | Native | LibraryObject):
         return None
@@ -160,26 +160,26 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
 
 
 def _asks_otherwise(cls: ClassValue) -> bool:
-    """Whether a class may take objects of others for its own, or not take its own."""
+    """Return whether a class customises ``isinstance``: it may accept other objects, or refuse its own."""
     if "typing.Protocol" in library_bases(cls) or class_attribute(cls, "__subclasshook__") is not None:
         return True
     meta = cls.metaclass
     if not isinstance(meta, ClassValue):
         return cls.opaque
-    # What it derives from of libraries lets others be registered.
+    # A library base may let other classes be registered.
     own = library_bases(meta) <= {"builtins.type", "builtins.object"} and not has_unknown_base(meta)
     return not own or class_attribute(meta, "__instancecheck__") is not None
 
 
 def _is_plain(value: Value) -> bool:
-    """Whether a value is of one of Python's or JAX's own classes for sure."""
+    """Return whether a value is certainly of a built-in class or one of JAX's."""
     if isinstance(value, Tuple):
         return value.fields is None
     return isinstance(value, ListValue | DictValue | SetValue | Array | SpecValue | MeshValue | ShardingValue)
 
 
 def _checks_plainly(cls: ClassValue) -> bool:
-    """Whether only instances of its subclasses are instances of a class."""
+    """Return whether only instances of its subclasses are instances of a class."""
     return library_bases(cls) <= {"builtins.object"} and not has_unknown_base(cls)
 
 
@@ -200,7 +200,7 @@ def _getattr(call: Call) -> Value:
 
 
 def _lacks(receiver: Value, name: str) -> bool:
-    """Whether an object surely has no such attribute: plain values, and keys of paths."""
+    """Return whether an object certainly has no such attribute: plain values, and keys of paths."""
     if isinstance(receiver, LibraryObject) and receiver.kind in KEYS:
         return name not in receiver.fields and not hasattr(object, name)
     if isinstance(receiver, Const) and isinstance(receiver.value, str | int | float | None):
@@ -222,7 +222,7 @@ def _hasattr(call: Call) -> Value:
         return Const(True) if is_known(call.interpreter, full) else Unknown("not known to exist")
     if isinstance(receiver, Instance) and text is not None:
         if receiver.cls.intercepts or is_computed(class_attribute(receiver.cls, text)):
-            # Python asks by reading it, and takes an AttributeError for no.
+            # Python reads the attribute, and takes an AttributeError for no.
             found = call.interpreter.attribute(receiver, text, call.place)
             return Unknown("it may raise") if isinstance(found, Unknown) else Const(True)
         held = [receiver.attributes.get(text), class_attribute(receiver.cls, text)]
@@ -246,7 +246,7 @@ def _hasattr(call: Call) -> Value:
 
 
 def _setattr(call: Call) -> Value:
-    """``setattr(obj, name, value)``, and ``object.__setattr__``, which asks no class."""
+    """``setattr(obj, name, value)``, and ``object.__setattr__``, which calls no method of the class."""
     receiver, name, value = call.bind("obj", "name", "value")
     text = as_str(name)
     if receiver is not None and value is not None:
@@ -270,7 +270,7 @@ def _delattr(call: Call) -> Value:
 
 
 def _set_any(call: Call, receiver: Value) -> None:
-    """An attribute whose name is not known is set: it may be any."""
+    """Havoc an object: an attribute of unknown name is set, which may be any."""
     for option in options(receiver):
         if isinstance(option, ClassValue):
             blur(option)
@@ -319,7 +319,7 @@ def _super(call: Call) -> Value:
     return LibraryObject("builtins.super", {"cls": cls, "self": receiver})
 
 
-#: What `object` itself does, by the name of the method.
+#: Methods of `object` itself, by name.
 _OF_OBJECT: dict[str, Callable[[Call], Value]] = {
     "__setattr__": _setattr,
     "__delattr__": _delattr,
@@ -328,7 +328,8 @@ _OF_OBJECT: dict[str, Callable[[Call], Value]] = {
 
 
 def super_attribute(interpreter: Evaluator, value: LibraryObject, name: str, place: Place) -> Value:
-    """``super().name``: of the receiver's classes, the first after the method's own that has it."""
+    """Return ``super().name``: from the first class after the method's own, in the receiver's order, that has
+    it."""
     cls, receiver = value.fields["cls"], value.fields["self"]
     assert isinstance(cls, ClassValue)
     owner = receiver.cls if isinstance(receiver, Instance) else receiver

@@ -1,4 +1,4 @@
-"""Strings: their methods, and the ways to format values into them."""
+"""Methods of strings, and ways to format values into them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from shardlint.inference.evaluation.iterators import items_of
 from shardlint.inference.overlays.jax.tree_paths import key_text
 from shardlint.laws.core.values import Unknown
 
-#: Longest string that a method may make, and longest number in a format.
+#: Length of the longest string that a method may make, and a pattern of numbers too large for a format.
 _MAX_LENGTH, _WIDE = 10_000, re.compile(r"\d{4}|\*")
 _PLAIN = (str, int, float, type(None))
 
 
 def text_of(value: Value) -> str | None:
-    """What ``str(value)`` gives, or None where that is not known."""
+    """Return ``str(value)``, or None if it is unknown."""
     if isinstance(value, Const) and isinstance(value.value, _PLAIN):
         return str(value.value)
     if isinstance(value, Instance) and value.cls.members is not None:
@@ -30,7 +30,7 @@ def text_of(value: Value) -> str | None:
 
 
 def _member_text(member: Instance) -> str | None:
-    """A member of an enumeration, where nothing of its class says otherwise."""
+    """Return the text of an enumeration's member, or None if its class may define another."""
     bases = library_bases(member.cls)
     if any(class_attribute(member.cls, name) is not None for name in ("__str__", "__format__", "__repr__")):
         return None
@@ -41,7 +41,7 @@ def _member_text(member: Instance) -> str | None:
 
 
 def _python(value: Value) -> tuple[bool, Any]:
-    """(True, the object) of a plain constant, or of what prints as a text; else (False, None)."""
+    """Return (True, the object) for a plain constant or a value that prints as text, else (False, None)."""
     if isinstance(value, Const):
         return isinstance(value.value, (*_PLAIN, bytes)), value.value
     if isinstance(value, Tuple):
@@ -72,7 +72,8 @@ def _method(name: str) -> Callable[[Call], Value]:
 
 
 def _length(given: Sequence[Any]) -> int:
-    """No less than how long a method's result is: replacing and padding make it longer."""
+    """Return an upper bound of the length of a method's result, since replacing and padding make it
+    longer."""
     texts = [part for part in given if isinstance(part, str)]
     widths = [part for part in given[1:] if isinstance(part, int)]
     longest = max(map(len, texts[1:]), default=0)
@@ -92,7 +93,7 @@ def _join(call: Call) -> Value:
 
 
 def _format(call: Call) -> Value:
-    """``text.format(...)``, where fields are plain names or numbers."""
+    """``text.format(...)``, if its fields are plain names or numbers."""
     text = as_str(call.args[0])
     parts = [_python(arg) for arg in call.args[1:]]
     named = {key: _python(value) for key, value in call.kwargs.items()}
@@ -128,7 +129,7 @@ _CONVERSIONS: dict[str, Callable[[object], str]] = {"r": repr, "a": ascii, "s": 
 
 
 def formatted(value: Value, spec: str, conversion: str | None) -> str | None:
-    """What a field of an f-string gives; None where that is not known."""
+    """Return the text of a field of an f-string, or None if it is unknown."""
     found, held = _python(value)
     if not found or isinstance(held, bytes | tuple) or _WIDE.search(spec):
         return None

@@ -24,7 +24,7 @@ from shardlint.laws.core.values import Unknown
 
 
 def pairs(call: Call, rows: Iterable[Value] | None) -> dict[Hashable, Value] | None:
-    """A dict of rows of two items; None where they are not known."""
+    """Return the dict made of rows of two items, or None if they are unknown."""
     if rows is None:
         return None
     items: dict[Hashable, Value] = {}
@@ -38,7 +38,7 @@ def pairs(call: Call, rows: Iterable[Value] | None) -> dict[Hashable, Value] | N
 
 
 def entries(call: Call, given: Value | None) -> dict[Hashable, Value] | None:
-    """The entries of a dict made of a mapping or rows, and of keywords; None where they are not known."""
+    """Return the entries of a dict made of a mapping or rows, and of keywords; None if they are unknown."""
     if isinstance(given, DictValue):
         items = None if given.items is None else dict(given.items)
     else:
@@ -66,7 +66,7 @@ def _defaultdict(call: Call) -> Value:
 
 
 def _counter(call: Call) -> Value:
-    """``Counter(iterable)``: how often each item occurs; 0 of others."""
+    """``Counter(iterable)``: counts each item; other keys have 0."""
     given = call.args[0] if call.args else None
     if isinstance(given, DictValue) or given is None:
         items = entries(call, given)
@@ -81,7 +81,7 @@ def _counter(call: Call) -> Value:
 
 
 def most_common(call: Call) -> Value:
-    """``counter.most_common(n)``: equal counts as they were first met."""
+    """``counter.most_common(n)``: items with equal counts stay in the order of insertion."""
     receiver, limit = call.bind("self", "n") if len(call.args) > 1 else (call.args[0], NONE)
     count = None if is_none(limit) else as_int(limit)
     unknown = count is None and not is_none(limit)
@@ -105,7 +105,7 @@ def _fromkeys(call: Call) -> Value:
 
 
 def _chain_map(call: Call) -> Value:
-    """``ChainMap(*maps)`` looks into each map in turn, as it then is."""
+    """``ChainMap(*maps)``: looks up each map in turn, in its current state."""
     maps = list(call.args) or [DictValue({})]
     held = ListValue(None if call.opaque else maps)
     return LibraryObject("collections.ChainMap", {"maps": held})
@@ -125,7 +125,7 @@ def chain_map_item(call: Call) -> Value:
 
 
 def _deque(call: Call) -> Value:
-    """``deque(iterable)``: a list, where its length has no bound."""
+    """``deque(iterable)``: a list, unless its length is bounded."""
     given, bound = call.bind("iterable", maxlen=NONE) if call.args or call.kwargs else (ListValue([]), NONE)
     known = None if given is None else items_of(call.interpreter, given, call.place)
     return ListValue(
@@ -137,7 +137,7 @@ def _deque(call: Call) -> Value:
 
 
 def _set_method(name: str) -> Callable[[Call], Value]:
-    """A method that leaves a set as it is: ``union``, ``difference``, ``issubset``…"""
+    """Return a method that does not change its set: ``union``, ``difference``, ``issubset``…"""
 
     def apply(call: Call) -> Value:
         receiver, *others = call.args

@@ -1,4 +1,4 @@
-"""Dataclasses: those of Python, Flax, chex and attrs. Fields, defaults, copies with changes, pytree nodes."""
+"""Dataclasses of Python, Flax, chex and attrs: fields, defaults, copies with changes, pytree nodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _FIELD, _INIT_ONLY = "dataclasses.field", "dataclasses.InitVar"
 _ATTRS = ("attr.dataclass", "attrs.define", "attrs.frozen", "attrs.mutable")
-#: Decorators that make a class a dataclass, and those of them that add methods, which count as bases.
+#: Decorators that make a class a dataclass; those among them that add methods count as bases.
 _ADDING_METHODS = frozenset({"flax.struct.dataclass", "chex.dataclass"})
 _MAKING = _ADDING_METHODS | {"dataclasses.dataclass", "flax.nnx.dataclass", *_ATTRS}
 _REGISTER = "jax.tree_util.register_dataclass"
@@ -42,7 +42,8 @@ _NODES = "flax.struct.PyTreeNode"
 
 
 def decorator_of(decorator: Value) -> tuple[str, dict[str, Value]] | None:
-    """The name and arguments of a decorator that makes dataclasses, or nodes of them; None for others."""
+    """Return the name and arguments of a decorator that makes dataclasses or pytree nodes of them, or
+    None."""
     arguments: dict[str, Value] = {}
     if isinstance(decorator, Partial):
         arguments, decorator = dict(decorator.kwargs), decorator.function
@@ -54,7 +55,7 @@ def decorator_of(decorator: Value) -> tuple[str, dict[str, Value]] | None:
 
 
 def declare_fields(cls: ClassValue, annotated: dict[str, str]) -> None:
-    """Note the names that a class body annotates; those that only the constructor takes are marked."""
+    """Record the names that a class body annotates; those that only the constructor takes are marked."""
     for name, annotation in annotated.items():
         default = cls.attributes.get(name)
         if "InitVar" in annotation:
@@ -64,7 +65,7 @@ def declare_fields(cls: ClassValue, annotated: dict[str, str]) -> None:
 
 
 def make_dataclass(cls: ClassValue, decorator: str, arguments: dict[str, Value]) -> None:
-    """What a decorator makes of a class."""
+    """Apply a dataclass decorator to a class."""
     if decorator == _REGISTER:
         cls.nodes = _registered(cls, arguments)
         return
@@ -77,14 +78,14 @@ def make_dataclass(cls: ClassValue, decorator: str, arguments: dict[str, Value])
         cls.nodes = Unknown("in which order chex holds fields is not followed")
     for name, default in cls.fields.items():
         if isinstance(default, LibraryObject) and default.kind == _FIELD:
-            # The class itself keeps a field's default only.
+            # The class itself has a field's default as its attribute, and nothing else.
             cls.attributes.pop(name, None)
             if "default" in default.fields:
                 cls.attributes[name] = default.fields["default"]
 
 
 def _make_nodes(cls: ClassValue, mark: str, leaf: bool) -> None:
-    """Fields are children, unless they are marked otherwise."""
+    """Make all fields children of a pytree node, but for those that are marked otherwise."""
     names: list[str] = []
     for name, default in all_fields(cls).items():
         marked = default.fields.get(mark) if isinstance(default, LibraryObject) else None
@@ -98,7 +99,7 @@ def _make_nodes(cls: ClassValue, mark: str, leaf: bool) -> None:
 
 
 def _registered(cls: ClassValue, arguments: dict[str, Value]) -> tuple[str, ...] | Unknown:
-    """The fields that `register_dataclass` makes children."""
+    """Return the fields that `register_dataclass` makes children."""
     if "data_fields" in arguments:
         given = [as_str(item) for item in as_items(arguments["data_fields"]) or (NONE,)]
         names = [name for name in given if name is not None]
@@ -119,7 +120,7 @@ def _registered(cls: ClassValue, arguments: dict[str, Value]) -> tuple[str, ...]
 
 
 def _register(call: Call) -> Value:
-    """``register_dataclass(cls, data_fields, meta_fields)``, plain or as a decorator with arguments."""
+    """``register_dataclass(cls, data_fields, meta_fields)``: a plain call, or a decorator with arguments."""
     cls, data, _ = call.bind("nodetype", data_fields=None, meta_fields=None)
     if isinstance(cls, ClassValue):
         cls.nodes = _registered(cls, {} if data is None else {"data_fields": data})
@@ -127,7 +128,7 @@ def _register(call: Call) -> Value:
 
 
 def _register_unseen(call: Call) -> Value:
-    """Registers a class with functions that make its children."""
+    """Register a class with functions that make its children."""
     cls = call.args[0] if call.args else None
     if isinstance(cls, ClassValue):
         cls.nodes = Unknown(f"the children of `{cls.name}` are not followed")
@@ -135,7 +136,7 @@ def _register_unseen(call: Call) -> Value:
 
 
 def _dataclass(call: Call) -> Value:
-    """``@dataclass(...)`` with arguments; without, the class definition sees the name itself."""
+    """``@dataclass(...)`` with arguments; a class definition handles ``@dataclass`` without them."""
     if call.args and isinstance(call.args[0], ClassValue):
         make_dataclass(call.args[0], call.name, dict(call.kwargs))
         return call.args[0]
@@ -157,7 +158,7 @@ def _field(call: Call) -> Value:
 
 
 def positional_fields(fields: dict[str, Value | None]) -> list[str]:
-    """The fields that the constructor takes by position."""
+    """Return the fields that the constructor takes by position."""
     return [name for name, default in fields.items() if not _is_excluded(default)]
 
 
@@ -169,19 +170,19 @@ def _is_excluded(default: Value | None) -> bool:
 
 
 def _in_init(default: Value | None) -> bool:
-    """Whether the constructor takes a field."""
+    """Return whether the constructor takes a field."""
     if not isinstance(default, LibraryObject) or default.kind != _FIELD:
         return True
     return as_bool(default.fields.get("init", Const(True))) is True
 
 
 def is_init_only(default: Value | None) -> bool:
-    """Whether a field is an argument of the constructor that only ``__post_init__`` sees."""
+    """Return whether a field is an argument of the constructor that only ``__post_init__`` receives."""
     return isinstance(default, LibraryObject) and default.kind == _INIT_ONLY
 
 
 def field_default(interpreter: Evaluator, default: Value, place: Place) -> Value:
-    """The value a field has when it is not given."""
+    """Return the value of a field that no argument sets."""
     if isinstance(default, LibraryObject) and default.kind in (_FIELD, _INIT_ONLY):
         if "default" in default.fields:
             return default.fields["default"]
@@ -192,7 +193,7 @@ def field_default(interpreter: Evaluator, default: Value, place: Place) -> Value
 
 
 def held_fields(cls: ClassValue) -> list[str]:
-    """The fields that instances hold."""
+    """Return the fields that instances have."""
     return [name for name, default in all_fields(cls).items() if not is_init_only(default)]
 
 
@@ -200,7 +201,8 @@ def held_fields(cls: ClassValue) -> list[str]:
 
 
 def _replace(call: Call) -> Value:
-    """`dataclasses.replace(obj, **changes)` makes a new object of the fields the constructor takes."""
+    """`dataclasses.replace(obj, **changes)`: a new object, made from the fields that the constructor
+    takes."""
     receiver = call.args[0] if call.args else None
     if not isinstance(receiver, Instance) or call.opaque or receiver.forgotten:
         return Unknown("dataclasses.replace")
@@ -213,7 +215,7 @@ def _replace(call: Call) -> Value:
 
 
 def _parts(call: Call, receiver: Value | None) -> dict[str, Value] | None:
-    """The fields of a dataclass's instance with their values."""
+    """Return the fields of a dataclass's instance with their values, or None if they are unknown."""
     if not isinstance(receiver, Instance) or receiver.forgotten or not _is_dataclass(receiver.cls):
         return None
     found = {name: receiver.attributes.get(name) for name in held_fields(receiver.cls)}
@@ -226,7 +228,7 @@ def _is_dataclass(cls: ClassValue) -> bool:
 
 
 def _plain(call: Call, value: Value, pack: Callable[[dict[str, Value]], Value]) -> Value:
-    """A value as `asdict` copies it: dataclasses packed, containers copied."""
+    """Return a value as `asdict` copies it: dataclasses packed, containers copied."""
     path = call.interpreter.path
     if isinstance(value, Instance):
         parts = _parts(call, value)
@@ -274,9 +276,9 @@ def _described(name: str) -> Value:
 
 
 def fields_by_name(cls: ClassValue) -> Value | None:
-    """``__dataclass_fields__`` of a class or its objects; None of one that is no dataclass.
+    """Return ``__dataclass_fields__`` of a class or its instances, or None if it is no dataclass.
 
-    Of those that only the constructor takes, it knows too.
+    Fields that only the constructor takes are included.
     """
     if not _is_dataclass(cls) or has_unknown_base(cls):
         return None
@@ -284,7 +286,7 @@ def fields_by_name(cls: ClassValue) -> Value | None:
 
 
 def _item(call: Call) -> Value:
-    """``state["w"]``: chex makes dataclasses mappings too."""
+    """``state["w"]``: dataclasses of chex are mappings, too."""
     receiver, key = call.bind("self", "key")
     name = as_str(key)
     if receiver is None or name is None:

@@ -1,7 +1,7 @@
-"""Enumerations of the program: a member is an instance of its class, made when the class is.
+"""Enumerations of the program: members are instances of their class, created with it.
 
-What `auto` gives, what is a member and what is not follows `enum` of Python 3.11 to 3.14; what differs
-between them, or stems from metaclasses, is unknown.
+Values of `auto`, and which names are members, follow `enum` of Python 3.11 to 3.14. Differences between these
+versions, and effects of metaclasses, are unknown.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from shardlint.model.spans import Place
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.evaluator import Evaluator
 
-#: The classes of `enum`, and those whose behaviour a member may have besides.
+#: The classes of `enum`, and the built-in classes that a member may derive from as well.
 _FLAGS = frozenset({"enum.Flag", "enum.IntFlag"})
 ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum"}) | _FLAGS
 _TEXTS = frozenset({"builtins.str", "enum.StrEnum"})
@@ -38,7 +38,7 @@ _NUMBERS = frozenset({"builtins.int", "enum.IntEnum", "enum.IntFlag"})
 
 
 def is_enumeration(cls: ClassValue) -> bool:
-    """Whether a class derives from one of `enum`."""
+    """Return whether a class derives from one of `enum`."""
     return bool(library_bases(cls) & ENUMS)
 
 
@@ -70,7 +70,7 @@ def _is_member(name: str, held: Value) -> bool:
 
 
 def _value(bases: frozenset[str], name: str, held: Value, before: list[Value]) -> Value:
-    """The value of a member, from what the body gives it."""
+    """Return the value of a member, from the value in the class body."""
     if isinstance(held, LibraryObject) and held.kind == "enum.auto":
         held = _automatic(bases, name, before)
     for mixed, kind in ((_TEXTS, str), (_NUMBERS, int)):
@@ -80,7 +80,7 @@ def _value(bases: frozenset[str], name: str, held: Value, before: list[Value]) -
 
 
 def _automatic(bases: frozenset[str], name: str, before: list[Value]) -> Value:
-    """What ``auto()`` is: one more than the last, the next bit, or the name in lower case."""
+    """Return the value of ``auto()``: one more than the last, the next bit, or the name in lower case."""
     if "enum.StrEnum" in bases:
         return Const(name.lower())
     numbers = [as_int(value) for value in before]
@@ -94,7 +94,7 @@ def _automatic(bases: frozenset[str], name: str, before: list[Value]) -> Value:
 def _member(
     interpreter: Evaluator, cls: ClassValue, name: str, value: Value | None, place: Place
 ) -> Instance:
-    """The member of a name: an earlier one of the same value, or a new one."""
+    """Return the member of a name: an earlier one of the same value, or a new one."""
     others = cls.members or {}
     if value is not None and not isinstance(value, Unknown):
         alias = (m for m in others.values() if same(m.attributes.get("_value_", Unknown("")), value))

@@ -42,7 +42,8 @@ def _partial(call: Call) -> Value:
 
 
 def _skipping(outcome: bool) -> Callable[[Call], Value]:
-    """A decorator of tests that are not run where its condition has this outcome, or depends on a version."""
+    """Return a decorator of tests, which are skipped if its condition has this outcome or depends on a
+    version."""
 
     def skipping(call: Call) -> Value:
         condition = call.argument(0, "condition")
@@ -53,14 +54,14 @@ def _skipping(outcome: bool) -> Callable[[Call], Value]:
 
 
 def _keeps(call: Call) -> Value:
-    """A decorator, plain or with arguments, that returns the function it is given."""
+    """Return the decorated function, also from a decorator with arguments."""
     if len(call.args) == 1 and not call.kwargs and not isinstance(call.args[0], Const):
         return call.args[0]
     return Native("a decorator", lambda inner: inner.args[0] if inner.args else Unknown("a decorator"))
 
 
 def _wraps(call: Call) -> Value:
-    """``@wraps(f)``: a function that is called what another one is called."""
+    """``@wraps(f)``: a function with the name of another one."""
 
     def rename(inner: Call) -> Value:
         function = inner.args[0] if inner.args else Unknown("functools.wraps")
@@ -114,7 +115,7 @@ def _harmless(call: Call) -> Value:
 
 
 def _context_manager(call: Call) -> Value:
-    """``@contextmanager``: what the function's generator gives while a ``with`` block runs."""
+    """``@contextmanager``: a ``with`` block around what the function's generator yields."""
     function = call.args[0] if len(call.args) == 1 else Unknown("contextlib.contextmanager")
 
     def make(inner: Call) -> Value:
@@ -143,7 +144,7 @@ def _environment_update(call: Call) -> Value:
     return NONE
 
 
-#: Methods by which objects say how they are copied.
+#: Methods by which classes customise copies.
 _COPYING = (
     "__copy__", "__deepcopy__", "__getnewargs__", "__getnewargs_ex__", "__getstate__", "__reduce__",
     "__reduce_ex__", "__setstate__",
@@ -151,7 +152,7 @@ _COPYING = (
 
 
 def _copying(deep: bool) -> Callable[[Call], Value]:
-    """`copy.copy` and `copy.deepcopy`: what programs can change becomes a new object."""
+    """Return `copy.copy` or `copy.deepcopy`: mutable values become new objects."""
 
     def copied(value: Value, call: Call, known: dict[int, Value]) -> Value:
         path = call.interpreter.path
@@ -228,7 +229,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "os.environ.update": _environment_update,
 }  # fmt: skip
 
-#: Values of names that are no functions.
+#: Values of names that are not functions.
 CONSTANTS: dict[str, Value] = {
     "math.pi": Const(math.pi),
     "math.e": Const(math.e),

@@ -1,4 +1,4 @@
-"""`functools.cache` and `functools.lru_cache`: for equal arguments the body runs once."""
+"""`functools.cache` and `functools.lru_cache`: the body runs once for equal arguments."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from shardlint.laws.core.values import Unknown
 
 
 class _Results:
-    """What calls of a cached function gave: ``known`` those that were surely made, ``perhaps`` the others.
+    """Results of a cached function: ``known`` of calls that were certainly made, ``perhaps`` of others.
 
-    Both are None once a call was made of which it is not known which other ones it equals.
+    Both are None after a call that may or may not equal others.
     """
 
     def __init__(self, function: Value, most: int | None, path: tuple[int, ...]) -> None:
@@ -37,7 +37,7 @@ class _Results:
         self._known, self._perhaps = DictValue({}, path=path), DictValue({}, path=path)
 
     def call(self, call: Call) -> Value:
-        """Give what an equal call gave, else run the function."""
+        """Return the result of an equal call, or run the function."""
         interpreter = call.interpreter
         interpreter.note_held(self._known)
         interpreter.note_held(self._perhaps)
@@ -87,7 +87,7 @@ class _Results:
 
 
 def _key(call: Call) -> Hashable | None:
-    """What equal calls share, with the types of the arguments; None where it is not known what they equal."""
+    """Return a key that equal calls share, with the types of the arguments; None if equality is unknown."""
     parts = [_part(value) for value in (*call.args, *call.kwargs.values())]
     if any(part is None for part in parts):
         return None
@@ -98,7 +98,7 @@ def _key(call: Call) -> Hashable | None:
 
 
 def _part(value: Value) -> tuple[Hashable, Hashable] | None:
-    """An argument as a part of a key, and its type."""
+    """Return an argument as a part of a key, and its type."""
     if isinstance(value, Tuple):
         parts = [_part(item) for item in value.items]
         if any(part is None for part in parts):
@@ -113,7 +113,7 @@ def _part(value: Value) -> tuple[Hashable, Hashable] | None:
 
 
 def _is_itself(cls: ClassValue) -> bool:
-    """Whether an object of a class equals no other one."""
+    """Return whether objects of a class are equal only to themselves."""
     if has_unknown_base(cls) or library_bases(cls) - {"builtins.object"} or cls.members is not None:
         return False
     if any(isinstance(base, ClassValue) and base.dataclass for base in lineage(cls)):
@@ -122,7 +122,7 @@ def _is_itself(cls: ClassValue) -> bool:
 
 
 def _meets_another(key: Hashable, others: tuple[Hashable, ...]) -> bool:
-    """Whether arguments equal those of another call that are of other types (1, 1.0, True)."""
+    """Return whether another call had equal arguments of other types (1, 1.0, True)."""
     return any(other != key and other[0] == key[0] for other in others)  # type: ignore[index]
 
 

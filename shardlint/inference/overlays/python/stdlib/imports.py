@@ -19,7 +19,8 @@ def _import_module(call: Call) -> Value:
 
 
 def _import(call: Call) -> Value:
-    """``__import__(name, fromlist=)`` is the module where ``fromlist`` names something, else its top."""
+    """``__import__(name, fromlist=)``: the module if ``fromlist`` is not empty, else its top-level
+    package."""
     name, _, _, names, level = call.bind("name", globals=None, locals=None, fromlist=None, level=None)
     text = as_str(name)
     absolute = level is None or (isinstance(level, Const) and level.value == 0)

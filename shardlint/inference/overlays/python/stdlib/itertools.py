@@ -1,4 +1,4 @@
-"""Iterators of Python's builtins and of `itertools`: how each makes its next item."""
+"""Iterators of Python's builtins and of `itertools`: the step that makes the next item of each."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _next_while(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None
 
 
 def _next_after(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    """`itertools.dropwhile`: its state is 1 once an item was given."""
+    """`itertools.dropwhile`: its state is 1 after the first item it returned."""
     if as_int(iterator.fields["state"]) == 1:
         return draw(interpreter, parts_of(iterator)[0], place_of(iterator))
     for drawn in each_left(interpreter, parts_of(iterator)[0], place_of(iterator)):
@@ -169,7 +169,7 @@ def _next_in_chain(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | N
 
 
 def _rest_of_chain(interpreter: Evaluator, iterator: LibraryObject, drawn: Drawn) -> Drawn:
-    """Anything that is left: what comes of it is not told apart."""
+    """Return an item that stands for any further one, of this iterable or a later one."""
     (outer,), place = parts_of(iterator), place_of(iterator)
     with interpreter.forked(repeats=True):
         spend(interpreter, drawn.item, place)
@@ -221,7 +221,7 @@ def _accumulate(call: Call) -> Value:
     iterable, function, initial = call.bind("iterable", func=NONE, initial=NONE)
     first = NONE if initial is None else initial
     if not is_none(first) and any(is_none(one) or isinstance(one, Unknown) for one in options(first)):
-        # Nobody knows whether there is an item more.
+        # The number of items is unknown.
         spend(call.interpreter, iterable or NONE, call.place)
         return iterator_of(call.interpreter, Unknown("totals from what may be None"), call.place)
     return over(call, "accumulate", iterable, function=function or NONE, state=first, begun=Const(False))
@@ -273,7 +273,7 @@ def _next_number(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | Non
     number = iterator.fields["state"]
     following = interpreter.operation("Add", number, iterator.fields["step"], place_of(iterator))
     iterator.fields["state"] = following
-    # Where it is not known how far it is, the next one is not known either.
+    # With an unknown position, the next item is unknown, too.
     return Drawn(number, sure=not isinstance(number, Unknown), endless=isinstance(number, Unknown))
 
 
@@ -291,7 +291,7 @@ def _cycle(call: Call) -> Value:
 
 
 def _next_round(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    """Its state is the place of the next item among those it saved, -1 before it has them all."""
+    """`itertools.cycle`: its state is the index of the next saved item, -1 until all items are saved."""
     saved, at = iterator.fields["saved"], as_int(iterator.fields["state"])
     assert isinstance(saved, ListValue) and saved.items is not None
     if at == -1:
@@ -306,7 +306,7 @@ def _next_round(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None
     if not saved.items:
         return None if at == 0 else Drawn(Unknown("an item of something unknown"), sure=False)
     if at is None:
-        # It is not known whether all are saved.
+        # Whether all items are saved is unknown.
         return Drawn(Unknown("an item of something unknown"), sure=False)
     iterator.fields["state"] = Const((at + 1) % len(saved.items))
     return Drawn(saved.items[at])
@@ -360,7 +360,7 @@ def _next_copied(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | Non
         if drawn is None or not drawn.sure:
             return drawn
         if not interpreter.certain(buffer.path):
-            # What the others are to give is not known afterwards.
+            # The position of the other copies is unknown afterwards.
             lose_position(iterator)
             return drawn._replace(sure=False)
         changing(buffer)
@@ -379,7 +379,7 @@ def _iter(call: Call) -> Value:
 
 
 def _next_call(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    """Of ``iter(function, sentinel)``."""
+    """Return the step of ``iter(function, sentinel)``."""
     if iterator.fields["state"] == ENDED:
         return None
     if not isinstance(iterator.fields["state"], Unknown):
@@ -399,7 +399,7 @@ def _reversed(call: Call) -> Value:
 
 
 def _pools(call: Call) -> list[tuple[Value, ...]] | None:
-    """All items of each argument, which are taken at once."""
+    """Return all items of each argument; they are drawn at once."""
     pools = [items_of(call.interpreter, arg, call.place) for arg in call.args]
     return None if call.opaque or None in pools else [pool for pool in pools if pool is not None]
 
@@ -414,7 +414,7 @@ def _product(call: Call) -> Value:
 def _selections(
     choose: Callable[[Sequence[Value], int], Iterable[tuple[Value, ...]]],
 ) -> Callable[[Call], Value]:
-    """`itertools.combinations` and its like."""
+    """Return `itertools.combinations` or one of its relatives."""
 
     def make(call: Call) -> Value:
         iterable, size = call.bind("iterable", r=None)

@@ -1,4 +1,4 @@
-"""Texts that hold values: JSON, YAML, TOML and Python's literals in a text that is known."""
+"""Literal data in known texts: JSON, YAML, TOML and Python's literals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shardlint.inference.domain.values import Const, DictValue, External, ListVa
 from shardlint.inference.evaluation.call import Call
 from shardlint.laws.core.values import Unknown
 
-#: Longest text that is read: Python's own parsers recurse, and so much cannot nest too deep for them.
+#: Longest text that is parsed: Python's own parsers recurse, and a text this short cannot nest too deep.
 _MAX_LENGTH = 2_000
 
 
@@ -32,12 +32,12 @@ def _reading(read: Callable[[Any], Any], parameter: str) -> Callable[[Call], Val
     return apply
 
 
-#: YAML that names a part to use it again; such parts can multiply without end.
+#: YAML anchors and aliases; a repeated part can multiply without bound.
 _ANCHOR = re.compile(r"(?:^|[\s\[{,:-])[&*]\w", re.MULTILINE)
 
 
 def _yaml(text: str) -> Any:
-    """What PyYAML's safe loaders read, where it is made of what JSON has too."""
+    """Return what PyYAML's safe loaders read, if JSON could express it, too."""
     import yaml
 
     if _ANCHOR.search(text):
@@ -49,7 +49,7 @@ def _yaml(text: str) -> Any:
 
 
 def _yaml_with_loader(call: Call) -> Value:
-    """`yaml.load(text, Loader)`: the loaders differ in which objects they make of tags."""
+    """`yaml.load(text, Loader)`: the loaders differ in the objects that they make of tags."""
     stream, loader = call.bind("stream", "Loader")
     if not isinstance(loader, External) or not loader.name.endswith(_LOADERS):
         return Unknown("a loader that is not known")
@@ -70,7 +70,7 @@ def _value(found: Any, call: Call) -> Value:
         return DictValue(items, call.place, call.interpreter.path)
     if isinstance(found, set):
         return SetValue(frozenset(found), call.place)
-    # YAML and TOML know dates.
+    # YAML and TOML have dates.
     return constant(found) if isinstance(found, _PLAIN) else Unknown("no plain value")
 
 

@@ -1,6 +1,6 @@
-"""Names that tests replace: `unittest.mock.patch`, and whatever gets an object with the name of an attribute.
+"""Names that tests replace: `unittest.mock.patch`, and any call with an object and the name of an attribute.
 
-From then on nothing is known of what stands there, also after the test, which puts the old value back.
+From then on the value of that name is unknown, also after the test, which restores it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 _REPLACED = Unknown("a test replaces it")
-#: What has attributes that tests replace.
+#: Kinds of values with attributes that tests replace.
 _HOLDERS = ModuleValue | ClassValue | Instance | External
-#: Arguments of `patch.multiple` that name nothing to replace.
+#: Arguments of `patch.multiple` that do not name an attribute.
 _OPTIONS = frozenset({"target", "spec", "create", "spec_set", "autospec", "new_callable"})
 
 
 def replace_named(interpreter: Evaluator, args: Sequence[Value]) -> None:
-    """Unseen code gets an object with the name of an attribute, which it may set: ``monkeypatch.setattr``."""
+    """Havoc an attribute that unseen code may set, since it is passed the object and the name:
+    ``monkeypatch.setattr``."""
     if len(args) > 1 and isinstance(args[0], _HOLDERS) and (name := as_str(args[1])) is not None:
         _replace(interpreter, args[0], name)
 
@@ -42,7 +43,7 @@ def _patch(call: Call) -> Value:
 
 
 def replace_written(interpreter: Evaluator, target: Value | None, place: Place) -> None:
-    """A test replaces what a text names, in full: ``monkeypatch.setattr("package.module.name", ...)``."""
+    """Havoc what a test replaces by its full name: ``monkeypatch.setattr("package.module.name", ...)``."""
     text = as_str(target)
     if text is not None and "." in text:
         holder = _found(interpreter, text.split(".")[:-1], place)
@@ -51,7 +52,7 @@ def replace_written(interpreter: Evaluator, target: Value | None, place: Place) 
 
 
 def _found(interpreter: Evaluator, parts: list[str], place: Place) -> Value:
-    """What a dotted name stands for: the longest module that is seen, else a library, then attributes."""
+    """Return the value of a dotted name: the longest module that is seen, else a library, then attributes."""
     for count in range(len(parts), 0, -1):
         found = interpreter.import_module(".".join(parts[:count]), place)
         if isinstance(found, ModuleValue) or count == 1:

@@ -1,4 +1,4 @@
-"""Records: namedtuples, namespaces, and `ml_collections.ConfigDict` made of known values."""
+"""Records: namedtuples, namespaces, and `ml_collections.ConfigDict` of known values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NAMED, _CONFIG = "typing.NamedTuple", "ml_collections.ConfigDict"
 
 
 def _namedtuple(call: Call) -> Value:
-    """``namedtuple(name, fields, defaults=...)`` is a class of the program."""
+    """``namedtuple(name, fields, defaults=...)``: a class of the program."""
     name, given, rename, defaults, _ = call.bind(
         "typename", "field_names", rename=Const(False), defaults=NONE, module=None
     )
@@ -69,7 +69,7 @@ def _typed_namedtuple(call: Call) -> Value:
 
 
 def named_tuple_class_attribute(cls: ClassValue, name: str) -> Value:
-    """``Point._fields`` and ``Point._make``."""
+    """Return ``Point._fields`` or ``Point._make``."""
     if name == "_fields":
         return Tuple(tuple(map(Const, all_fields(cls))))
 
@@ -83,7 +83,7 @@ def named_tuple_class_attribute(cls: ClassValue, name: str) -> Value:
 
 
 def named_tuple_method(value: Tuple, name: str) -> Value | None:
-    """A method that every namedtuple has, or None."""
+    """Return a method that every namedtuple has, or None."""
     names = value.fields or ()
     if name == "_fields":
         return Tuple(tuple(map(Const, names)))
@@ -112,7 +112,7 @@ _NAMESPACE = ClassValue("SimpleNamespace", (), {})
 
 
 def _namespace(call: Call) -> Value:
-    """``SimpleNamespace(**kwargs)``, and argparse's: objects with these attributes."""
+    """``SimpleNamespace(**kwargs)`` and argparse's ``Namespace``: objects with these attributes."""
     given = dict(call.kwargs)
     opaque = call.opaque or len(call.args) > 1
     if len(call.args) == 1:

@@ -1,6 +1,6 @@
-"""Regular expressions: `re` itself matches what is known, where that cannot take long.
+"""Regular expressions: `re` itself matches known texts, if that cannot take long.
 
-A pattern and a match are constants, Python's own objects.
+Patterns and matches are constants that hold Python's own objects.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 from shardlint.model.uses import PatternUse
 
-#: Longest pattern and text that are matched, and the most steps that a match may take at worst.
+#: Longest pattern and text that are matched, and the most steps that a match may take.
 _MAX_LENGTH, _MAX_STEPS = 1_000, 1_000_000
 _Method = Callable[[Call], Value]
 
 
 def _endless(node: Iterable[Any], repeated: bool = False) -> int | None:
-    """How many parts of a pattern may each match in many ways; None where repeats nest.
+    """Return the number of parts of a pattern that can match in many ways, or None if repeats nest.
 
-    Python tries all ways to share a text among them, so their number bounds the steps. Choices
-    inside repeats multiply without end, so that is refused.
+    Python tries all ways to divide a text among them, so their number bounds the steps. Choices inside
+    repeats multiply without bound, so such a pattern has no number.
     """
     total = 0
     for code, argument in node:
@@ -63,14 +63,15 @@ def _endless(node: Iterable[Any], repeated: bool = False) -> int | None:
                 return None
             total += inner
         elif code not in (codes.LITERAL, codes.NOT_LITERAL, codes.ANY, codes.IN, codes.AT):
-            # What a group matched, or a condition on it.
+            # A back-reference to a group, or a condition on one.
             return None
     return total
 
 
 @lru_cache(maxsize=1_000)
 def _compiled(text: str, flags: int) -> tuple[re.Pattern[str], int] | None:
-    """A pattern and how many of its parts match in many ways; None where it is none, or may take long."""
+    """Return a pattern and the number of its parts that match in many ways; None if invalid or possibly
+    slow."""
     if len(text) > _MAX_LENGTH:
         return None
     try:
@@ -81,7 +82,7 @@ def _compiled(text: str, flags: int) -> tuple[re.Pattern[str], int] | None:
 
 
 def _pattern(value: Value | None, flags: int = 0) -> re.Pattern[str] | None:
-    """The pattern that a value is, if matching with it takes no time."""
+    """Return the pattern that a value is, if matching with it is fast."""
     if not isinstance(value, Const):
         return None
     if isinstance(value.value, re.Pattern):
@@ -91,7 +92,7 @@ def _pattern(value: Value | None, flags: int = 0) -> re.Pattern[str] | None:
 
 
 def _subject(pattern: re.Pattern[str] | None, value: Value | None) -> str | None:
-    """The text to match, if that ends soon."""
+    """Return the text to match, if that ends soon."""
     text = as_str(value)
     if pattern is None or text is None or len(text) > _MAX_LENGTH:
         return None
@@ -118,7 +119,7 @@ def _result(found: Any, call: Call) -> Value:
 
 
 def _matching(name: str) -> _Method:
-    """``match``, ``search``, ``fullmatch``, ``findall``, ``finditer``: of a pattern and a text."""
+    """Return ``match``, ``search``, ``fullmatch``, ``findall`` or ``finditer`` of a pattern and a text."""
 
     def apply(call: Call) -> Value:
         given, text, flags = call.bind("pattern", "string", flags=Const(0))
@@ -137,7 +138,7 @@ def _matching(name: str) -> _Method:
     return apply
 
 
-#: What decides whether a text is meant by a pattern.
+#: Methods that decide whether a pattern applies to a text.
 _DECIDING = frozenset({"match", "search", "fullmatch"})
 
 
@@ -170,7 +171,7 @@ def _splitting(call: Call) -> Value:
 
 
 def _substituting(call: Call) -> Value:
-    """``sub``, with a text or with a function that the evaluator is asked about."""
+    """``sub``, with a text or with a function, which the evaluator calls."""
     given, new, text, most, flags = call.bind("pattern", "repl", "string", count=Const(0), flags=Const(0))
     number, limit = as_int(flags), as_int(most)
     pattern = None if number is None else _pattern(given, number)
@@ -192,7 +193,7 @@ def _substituting(call: Call) -> Value:
 
 
 def _globbing(call: Call) -> Value:
-    """`fnmatch.fnmatch(name, pat)`, where file names have upper and lower case."""
+    """`fnmatch.fnmatch(name, pat)`, on a file system that is case-sensitive."""
     text, glob = call.bind("name", "pat")
     wanted = as_str(glob)
     pattern = None if wanted is None else _pattern(Const(fnmatch.translate(wanted)))
@@ -217,7 +218,7 @@ _FUNCTIONS: dict[str, _Method] = {
 
 
 def _of_match(name: str) -> _Method:
-    """A method of a match: ``group``, ``groups``, ``groupdict``, ``span``…"""
+    """Return a method of a match: ``group``, ``groups``, ``groupdict``, ``span``…"""
 
     def apply(call: Call) -> Value:
         match, *given = [arg.value if isinstance(arg, Const) else None for arg in call.args]
@@ -239,7 +240,7 @@ _MATCH_METHODS = frozenset("group groups groupdict span start end expand __getit
 
 
 def regex_attribute(value: Const, name: str) -> Value:
-    """An attribute of a pattern or a match."""
+    """Return an attribute of a pattern or a match."""
     held = value.value
     if isinstance(held, re.Pattern):
         if name in _FUNCTIONS:

@@ -1,4 +1,4 @@
-"""Versions of distributions, and objects that compare as versions do: `importlib.metadata`, `packaging`."""
+"""Versions of distributions, and objects that compare like versions: `importlib.metadata`, `packaging`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DISTRIBUTION = "importlib.metadata.Distribution"
 
 
 def _version(call: Call) -> Value:
-    """``packaging.version.parse(text)`` and its kin: trailing zeros make no difference."""
+    """``packaging.version.parse(text)`` and its relatives: trailing zeros are ignored."""
     text = as_str(call.args[0]) if call.args else None
     if text is None or not all(part.isdigit() for part in text.split(".")):
         told = bool(call.args) and is_of_version(call.args[0])
