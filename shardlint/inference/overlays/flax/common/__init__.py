@@ -1,3 +1,2 @@
-"""Shared by Flax's APIs: shapes of layers, boxes and metadata of parameters, train states, classes of the
-program that derive from layers.
-"""
+"""Parts that Flax's APIs share: shapes of layers, boxes and metadata of parameters, train states, classes of
+the program that derive from layers."""

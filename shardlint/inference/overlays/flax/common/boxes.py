@@ -1,7 +1,7 @@
-"""Boxes of linen as such: axes that they gain and lose, and values put into them.
+"""Boxes of linen: axes added to and removed from their names, and replacement of their values.
 
-From `flax.core.meta` 0.12.8. A transform that stacks variables gives each box's names an entry, which
-``params`` names; one that slices them takes it away.
+From `flax.core.meta` 0.12.8. A transform that stacks variables adds an entry to each box's names, which
+``params`` names; one that slices them removes it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _with_names(box: Value, names: Value) -> Value:
 
 
 def _partition_name(params: Value | None) -> Value | None:
-    """The name that ``params`` have for the axis, None where they have none or are not known."""
+    """Return the name of the axis in ``params``, or None if there is none or it is unknown."""
     known = params.items if isinstance(params, DictValue) else None
     return None if known is None else known.get(PARTITION_NAME)
 
@@ -75,7 +75,7 @@ def _removed(box: Value, index: Value | None, params: Value | None) -> Value:
 
 
 def _over_tree(change: Callable[[Value, Value | None, Value | None], Value]) -> Rule:
-    """``add_axis(tree, index, params)`` of a tree of boxes, or of one box as a method."""
+    """Return ``add_axis(tree, index, params)`` for a tree of boxes, or for one box as a method."""
 
     def run(call: Call) -> Value:
         tree = call.argument(0, "tree")

@@ -1,8 +1,8 @@
-"""Layers of linen and nnx as classes that a program's own derive from, and variables of such classes.
+"""Layers of linen and nnx as base classes of a program's own, and variables of derived classes.
 
-A class of linen has the layer's fields, which a call reads from the object; one of nnx has a constructor,
-which makes the layer's variables and gives them to the object. A layer of nnx stays with the object under
-`LAYER`, for the arguments that it was made with.
+A class of linen has the layer's fields, which a call reads from the object. A class of nnx has a constructor,
+which makes the layer's variables and sets them as attributes; the object has its layer, with the
+constructor's arguments, in the attribute `LAYER`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from shardlint.laws.core.values import Unknown
 
 Rule = Callable[[Call], Value]
 
-#: What a field of a linen layer holds that was not given.
+#: The value of a linen layer's field that is not set.
 DEFAULT = Unknown("a layer's own default")
-#: Where an object of a class derived from a layer of nnx keeps the layer.
+#: The attribute that holds the layer, in an object of a class derived from a layer of nnx.
 LAYER = "(layer)"
 
 
@@ -29,7 +29,7 @@ LAYER = "(layer)"
 
 
 def linen_class(name: str, fields: Iterable[str], forward: Rule) -> ClassValue:
-    """A layer of linen as a class: ``forward`` is what calling it does."""
+    """Return a layer of linen as a class; ``forward`` evaluates a call of its instances."""
     kind = External(f"flax.linen.{name}")
     call = Native(f"flax.linen.{name}.__call__", forward, kind)
     return ClassValue(
@@ -38,7 +38,7 @@ def linen_class(name: str, fields: Iterable[str], forward: Rule) -> ClassValue:
 
 
 def linen_layer(module: Value, kind: str) -> LibraryObject | None:
-    """A module as a layer of its kind, None where it is none."""
+    """Return a module as a layer of a kind, or None if it is none."""
     if isinstance(module, LibraryObject):
         return module
     if not isinstance(module, Instance) or module.forgotten or kind not in library_bases(module.cls):
@@ -51,7 +51,7 @@ def linen_layer(module: Value, kind: str) -> LibraryObject | None:
 
 
 def nnx_class(name: str, construct: Rule, forward: Rule) -> ClassValue:
-    """A layer of nnx as a class: how it is made, and what calling it does."""
+    """Return a layer of nnx as a class, from its constructor and the rule that evaluates a call."""
     kind = External(f"flax.nnx.{name}")
 
     def start(call: Call) -> Value:
@@ -75,7 +75,7 @@ def nnx_class(name: str, construct: Rule, forward: Rule) -> ClassValue:
 
 
 def nnx_layer(module: Value) -> LibraryObject | None:
-    """An object as the layer that it is, with the variables that it has now; None where that is not known."""
+    """Return the layer of an object, with its current variables; None if it is unknown."""
     if isinstance(module, LibraryObject):
         return module
     layer = module.attributes.get(LAYER) if isinstance(module, Instance) else None
@@ -86,7 +86,7 @@ def nnx_layer(module: Value) -> LibraryObject | None:
 
 
 def variable_of_class(call: Call, cls: ClassValue) -> Value | None:
-    """``MyParam(value, **metadata)`` of a class of variables; None where its own constructor decides."""
+    """``MyParam(value, **metadata)`` of a class of variables; None if the class has its own constructor."""
     if class_attribute(cls, "__init__") is not None or class_attribute(cls, "__new__") is not None:
         return None
     kinds = [base.name for base in lineage(cls) if isinstance(base, External) and base.name in VARIABLES]
@@ -101,5 +101,5 @@ def variable_of_class(call: Call, cls: ClassValue) -> Value | None:
     return made
 
 
-#: What an instance of a class of the program is, by the library class that it derives from.
+#: The value of an instance of a class of the program, by the library class that it derives from.
 INSTANCES: dict[str, Callable[[Call, ClassValue], Value | None]] = dict.fromkeys(VARIABLES, variable_of_class)

@@ -28,7 +28,7 @@ Rule = Callable[[Call], Value]
 
 
 def _stopping(rule: Rule) -> Rule:
-    """A rule whose `Stop` is an unknown result."""
+    """Turn a rule's `Stop` into an unknown result."""
 
     def run(call: Call) -> Value:
         if call.opaque:
@@ -42,7 +42,8 @@ def _stopping(rule: Rule) -> Rule:
 
 
 def _pool(reducer: str) -> Rule:
-    """Windows over the dimensions before the last, as `jax.lax.reduce_window` counts them."""
+    """Return a pooling function: windows over the dimensions before the last, as in
+    `jax.lax.reduce_window`."""
 
     def pool(call: Call) -> Value:
         x, window = operand(call.argument(0, "inputs")), dims_of(call.argument(1, "window_shape"))
@@ -109,7 +110,7 @@ def _dtype(call: Call, *operands: Array) -> str | None:
 
 
 def _attention_mask(call: Call) -> Value:
-    """``make_attention_mask(query_input, key_input, ...)``: one head's, of both lengths."""
+    """``make_attention_mask(query_input, key_input, ...)``: a mask for one head, over both lengths."""
     query, key = operand(call.argument(0, "query_input")), operand(call.argument(1, "key_input"))
     extra, dtype = call.kwargs.get("extra_batch_dims"), call.kwargs.get("dtype")
     if query.shape is None or key.shape is None or given(extra):
@@ -153,11 +154,11 @@ _RULES: dict[str, Rule] = {
 }
 
 
-#: What only one of the packages has.
+#: Functions that only one of the packages has.
 _ABSENT = frozenset({"flax.linen.min_pool", "flax.nnx.dot_product_attention_weights"})
 
 
 def functions(package: str) -> dict[str, Rule]:
-    """These functions under a package's names."""
+    """Return these functions under a package's names."""
     named = {f"{package}.{name}": _stopping(rule) for name, rule in _RULES.items()}
     return {name: rule for name, rule in named.items() if name not in _ABSENT}

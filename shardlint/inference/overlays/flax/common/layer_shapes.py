@@ -36,7 +36,7 @@ from shardlint.laws.core.witness_data import array_data, call_data
 
 _INITIALIZERS = ("jax.nn.initializers.", "flax.linen.initializers.", "flax.nnx.initializers.")
 
-#: Names that `flax.linen` and `flax.nnx` take over from JAX.
+#: Functions that `flax.linen` and `flax.nnx` re-export from JAX.
 ACTIVATIONS = (
     "celu",
     "elu",
@@ -64,7 +64,7 @@ ACTIVATIONS = (
 
 
 def aliases(package: str) -> dict[str, str]:
-    """Qualified names of a Flax package that stand for JAX's own."""
+    """Return the names of a Flax package that are aliases of JAX's."""
     found = {f"{package}.{name}": f"jax.nn.{name}" for name in ACTIVATIONS}
     found[f"{package}.tanh"] = "jax.numpy.tanh"
     for name in initializers.TABLE:
@@ -75,9 +75,9 @@ def aliases(package: str) -> dict[str, str]:
 def dense(
     call: Call, result: Array, x: Array, kernel: Value, bias: Value | None, out_sharding: Value | None
 ) -> Value:
-    """The result of ``x @ kernel + bias`` with the sharding in its type, as `jax.lax` computes both.
+    """Return ``x @ kernel + bias`` with the sharding in its type, as `jax.lax` computes it.
 
-    Unknown where JAX refuses the shardings of the operands. Without Explicit axes there is nothing to tell.
+    Unknown if JAX refuses the shardings of the operands. Without Explicit axes the result is unchanged.
     """
     if not isinstance(kernel, Array) or x.shape is None or not _is_explicit(x, kernel):
         return result
@@ -96,14 +96,15 @@ def dense(
 
 
 def _is_explicit(*arrays: Array) -> bool:
-    """Whether the types of all arrays are known, and one of them lies on a mesh with Explicit axes."""
+    """Return whether the types of all arrays are known, and one of them is on a mesh with Explicit axes."""
     types = [array.typed for array in arrays]
     meshes = [held.mesh for held in types if held is not None and held.mesh is not None]
     return None not in types and any(AxisType.EXPLICIT in mesh.types for mesh in meshes)
 
 
 def initialized(call: Call, init: Value, args: Sequence[Value], kwargs: dict[str, Value]) -> Value:
-    """What an initializer returns: JAX's own make an array that is replicated over the context's mesh."""
+    """Return the result of an initializer: JAX's own make an array that is replicated over the context's
+    mesh."""
     made = call.interpreter.call(init, list(args), dict(kwargs), call.place)
     if isinstance(made, Array) and made.typed is None and _is_library_initializer(init):
         return replace(made, typed=made_here(call.interpreter, made.shape))
@@ -111,14 +112,15 @@ def initialized(call: Call, init: Value, args: Sequence[Value], kwargs: dict[str
 
 
 def typed_as_made(made: Value, shape: Shape) -> TypeSharding | None:
-    """The sharding in the type of a parameter of this shape that an initializer made, perhaps as a matrix."""
+    """Return the sharding in the type of a new parameter of this shape, which may have been made as a
+    matrix."""
     held = made.typed if isinstance(made, Array) else None
     if held is None or any(entry is not None for entry in held.spec.entries):
         return held if isinstance(made, Array) and made.shape == shape else None
     return replace(held, spec=Spec((None,) * len(shape)))
 
 
-#: The recipes that call an initializer, by who calls it.
+#: Snippets that call an initializer, by library.
 _INITIALIZING = {
     "nn.with_partitioning": "nn.with_partitioning called",
     "nnx.with_partitioning": "nnx.with_partitioning called",
@@ -127,7 +129,7 @@ _INITIALIZING = {
 
 
 def refuse_array(call: Call, function: str, init: Value) -> bool:
-    """Whether an array stands where an initializer is called (TypeError), which is then recorded."""
+    """Record an array passed as an initializer (TypeError); return whether it is one."""
     if not isinstance(init, Array):
         return False
     detail = f"{function} takes an initializer, which Flax calls with a key and a shape; this is an array"
@@ -142,7 +144,7 @@ def refuse_array(call: Call, function: str, init: Value) -> bool:
 
 
 def initializer_makers(package: str) -> dict[str, Callable[[Call], Value]]:
-    """``zeros_init()`` and ``ones_init()``, which only Flax has."""
+    """Return ``zeros_init()`` and ``ones_init()``, which only Flax has."""
 
     def maker(name: str) -> Callable[[Call], Value]:
         return lambda call: External(f"jax.nn.initializers.{name}")
@@ -167,7 +169,7 @@ def chain(call: Call, layers: Value | None) -> Value:
 
 
 def einsum_letters(equation: str, kernel: Shape) -> tuple[dict[str, Dim], str]:
-    """The kernel's sizes by letter, and the output's letters. Stops where an ellipsis stands for some."""
+    """Return the kernel's sizes by letter, and the output's letters. Stops if an ellipsis covers some."""
     operands, arrow, output = equation.replace(" ", "").partition("->")
     letters = operands.partition(",")[2]
     if not arrow or operands.count(",") != 1:
@@ -178,20 +180,20 @@ def einsum_letters(equation: str, kernel: Shape) -> tuple[dict[str, Dim], str]:
 
 
 def einsum(call: Call, equation: str, x: Array, kernel: Array) -> Shape | None:
-    """The shape of an einsum of an input with a kernel."""
+    """Return the shape of an einsum of an input with a kernel."""
     args: list[Value] = [Const(equation), x, kernel]
     found = call.interpreter.call(External("jax.numpy.einsum"), args, {}, call.place)
     return found.shape if isinstance(found, Array) else None
 
 
 def dim_of(value: Value | None) -> Dim:
-    """A size; fresh when it is not known."""
+    """Return a size; fresh when it is not known."""
     dim = as_size(value)
     return fresh() if dim is None else dim
 
 
 def dims_of(value: Value | None) -> Shape:
-    """One size or several (``features=8``, ``features=(4, 2)``). Stops when how many is not known."""
+    """Return one size or several (``features=8``, ``features=(4, 2)``). Stops when how many is not known."""
     items = as_items(value)
     if items is not None:
         return tuple(dim_of(item) for item in items)
@@ -201,10 +203,10 @@ def dims_of(value: Value | None) -> Shape:
 
 
 def shape_by_convention(init: Value, args: Sequence[Value]) -> Shape | None:
-    """Return the shape of what an initializer makes, where that itself is not known; None if anything may be.
+    """Return the shape of an unknown initializer's result; None if it may be any.
 
-    By convention an initializer takes a key, a shape and a dtype. One of the program's own need not, and of
-    one that is not known only what is surely a shape is taken for one. Sizes that are not known are fresh.
+    By convention an initializer takes a key, a shape and a dtype. An initializer of the program may differ,
+    so that only an argument that is certainly a shape is used. Unknown sizes are fresh.
     """
     if len(args) < 2:
         return None
@@ -220,13 +222,13 @@ def _is_library_initializer(init: Value) -> bool:
 
 
 def ints_of(value: Value | None) -> tuple[int, ...]:
-    """One integer or several that decide structure. Stops when they are not known."""
+    """Return one integer or several that determine a structure. Stops if they are unknown."""
     items = as_items(value)
     return (known_int(value),) if items is None else tuple(known_int(item) for item in items)
 
 
 def last(array: Array) -> Dim:
-    """The size of the last dimension; fresh when the rank is not known."""
+    """Return the size of the last dimension; fresh when the rank is not known."""
     if array.shape is None:
         return fresh()
     if not array.shape:
@@ -235,12 +237,13 @@ def last(array: Array) -> Dim:
 
 
 def replace_last(array: Array, features: Shape) -> Shape | None:
-    """The shape with other sizes for the last dimension."""
+    """Return the shape with other sizes for the last dimension."""
     return None if array.shape is None else (*array.shape[:-1], *features)
 
 
 def layer_dtype(dtype: Value | None, operands: Sequence[str | None], inexact: bool = True) -> str | None:
-    """What `promote_dtype` casts to: the layer's ``dtype``, or what the operands promote to."""
+    """Return the dtype to which `promote_dtype` casts: the layer's ``dtype``, or that of the promoted
+    operands."""
     if dtype is not None and not is_none(dtype):
         return as_dtype(dtype)
     found, _ = promote(((name, False) for name in operands), numpy=False)
@@ -250,13 +253,14 @@ def layer_dtype(dtype: Value | None, operands: Sequence[str | None], inexact: bo
 
 
 def contracted(shape: Shape, axes: Sequence[int], batch: Sequence[int], features: Shape) -> Shape:
-    """The result of a general dense layer: batch, what is neither batch nor contracted, features."""
+    """Return the shape of a general dense layer's result: batch axes, other uncontracted axes, features."""
     free = (dim for axis, dim in enumerate(shape) if axis not in axes and axis not in batch)
     return (*(shape[axis] for axis in batch), *free, *features)
 
 
 def spatial_ints(value: Value | None, rank: int) -> tuple[int, ...]:
-    """Strides or dilations: one a spatial dimension; None means 1. Stops when they are not known."""
+    """Return strides or dilations, one for each spatial dimension; None means 1. Stops if they are
+    unknown."""
     if value is None or is_none(value):
         return (1,) * rank
     if (number := as_int(value)) is not None:
@@ -275,7 +279,8 @@ def convolved(
     input_dilation: Sequence[int],
     kernel_dilation: Sequence[int],
 ) -> Shape:
-    """Spatial sizes of a convolution's result, as `flax.linen.Conv` calls `lax.conv_general_dilated`."""
+    """Return the spatial sizes of a convolution's result, as `flax.linen.Conv` calls
+    `lax.conv_general_dilated`."""
     rank = len(kernel)
     mode = "SAME" if padding is None else as_str(padding)
     explicit = None if mode is not None else _explicit_padding(padding, rank)
@@ -293,7 +298,7 @@ def convolved(
             pad = explicit[i]
         else:
             reject("no such padding")
-        # The wrapped border is part of the input, and dilated with it; zero padding is not.
+        # A wrapped border is part of the input, and dilated with it; zero padding is not.
         wrapped = mode in ("CIRCULAR", "REFLECT", "CAUSAL")
         inner = (
             _dilated(size + pad, input_dilation[i]) if wrapped else _dilated(size, input_dilation[i]) + pad
@@ -309,7 +314,8 @@ def transposed(
     strides: Sequence[int],
     kernel_dilation: Sequence[int],
 ) -> Shape:
-    """Spatial sizes of a transposed convolution's result, as both ``ConvTranspose`` make it."""
+    """Return the spatial sizes of a transposed convolution's result, which both ``ConvTranspose`` compute
+    alike."""
     mode = "SAME" if padding is None else as_str(padding)
     if mode not in (None, "SAME", "VALID", "CIRCULAR"):
         reject("no such padding")
@@ -327,7 +333,7 @@ def transposed(
 
 
 def _explicit_padding(padding: Value | None, rank: int) -> tuple[Dim, ...]:
-    """The zeros added to each spatial dimension, on both sides together."""
+    """Return the zeros added to each spatial dimension, on both sides together."""
     if (number := as_dim(padding)) is not None:
         return (2 * number,) * rank
     items = as_items(padding)

@@ -1,8 +1,8 @@
-"""Partitioning metadata of Flax: names, the boxes that carry them, and trees of boxes.
+"""Partitioning metadata of Flax: names, boxes that carry names, and trees of boxes.
 
-A box is a `LibraryObject` whose field ``value`` is the array it holds, ``names`` what was written
-as its names, and ``mesh`` the mesh given with them: linen's ``Partitioned`` and
-``LogicallyPartitioned``, and nnx's variables, whose names stand in ``out_sharding``.
+A box is a `LibraryObject` with the fields ``value`` (its array), ``names`` (its names as written) and
+``mesh`` (the mesh passed with them): linen's ``Partitioned`` and ``LogicallyPartitioned``, and nnx's
+variables, whose names are in ``out_sharding``.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from shardlint.laws.core.values import Entry, Marker, Mesh, Spec, Unknown
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
-#: The boxes linen knows. A rule table decides what the second one does.
+#: The boxes of linen. Logical rules resolve the names of the second one.
 PARTITIONED = "flax.linen.Partitioned"
 LOGICALLY_PARTITIONED = "flax.linen.LogicallyPartitioned"
-#: What an initializer that boxes is called.
+#: The description of an initializer that returns boxes.
 NAMING = "an initializer with names"
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Partitioning names as a use shows them: ``spec`` is a str for a bare string, None for no names."""
+    """Partitioning names as recorded in uses: ``spec`` is a str for a bare string, None for no names."""
 
     spec: Spec | str | Unknown | None
     place: Place | None = None
@@ -52,7 +52,8 @@ class Names:
 
 
 def names_of(value: Value | None) -> Names:
-    """Read names: a `PartitionSpec`, a tuple or list of entries, a string, None, or not known."""
+    """Return names from a `PartitionSpec`, a tuple or list of entries, a string, or None; Unknown
+    otherwise."""
     if value is None or is_none(value):
         return Names(None)
     if isinstance(value, SpecValue):
@@ -69,7 +70,7 @@ def names_of(value: Value | None) -> Names:
 
 
 def spec_of(value: Value | None) -> SpecValue | Unknown:
-    """The value of ``PartitionSpec(*names)``; a bare string is one entry a letter."""
+    """Return the value of ``PartitionSpec(*names)``; each letter of a bare string is an entry."""
     names = names_of(value)
     if isinstance(names.spec, str):
         letters = tuple(names.spec)
@@ -80,14 +81,14 @@ def spec_of(value: Value | None) -> SpecValue | Unknown:
 
 
 def mesh_of(value: Value | None) -> Mesh | Unknown | None:
-    """Read a ``mesh=`` argument: None when there is none."""
+    """Return the mesh of a ``mesh=`` argument, or None if there is none."""
     if value is None or is_none(value):
         return None
     return value.mesh if isinstance(value, MeshValue) else Unknown("the mesh is not known")
 
 
 def entry_of(value: Value) -> Entry:
-    """One name, or a tuple of them, as an entry of a spec."""
+    """Return one name, or a tuple of names, as an entry of a spec."""
     if isinstance(value, Const):
         if value.value is None or isinstance(value.value, str):
             return value.value
@@ -105,24 +106,24 @@ def _origin(value: Value) -> Place | None:
 
 
 def carries_names(initializer: Value | None) -> bool:
-    """Whether what ``with_partitioning`` made stands as an initializer."""
+    """Return whether an initializer is the result of ``with_partitioning``."""
     return isinstance(initializer, Native) and initializer.description == NAMING
 
 
 def is_box(value: Value) -> bool:
-    """Whether a value is a linen box."""
+    """Return whether a value is a linen box."""
     return isinstance(value, LibraryObject) and value.kind in (PARTITIONED, LOGICALLY_PARTITIONED)
 
 
 def unboxed(value: Value) -> Value:
-    """What a box holds, without asking whether JAX accepts its names."""
+    """Return the value in a box, without a check of its names."""
     while isinstance(value, LibraryObject) and is_box(value):
         value = value.fields["value"]
     return value
 
 
 def with_value(box: LibraryObject, value: Value) -> LibraryObject:
-    """The same box around another value."""
+    """Return the same box around another value."""
     return LibraryObject(box.kind, {**box.fields, "value": value}, box.origin)
 
 
@@ -142,7 +143,7 @@ def map_tree(function: Callable[[Value], Value], tree: Value) -> Value:
 
 
 def leaf_spec(leaf: Value) -> Value:
-    """What linen's ``get_partition_spec`` makes of a leaf: its names, or ``P()`` for a plain array."""
+    """Return linen's ``get_partition_spec`` of a leaf: its names, or ``P()`` for a plain array."""
     if isinstance(leaf, LibraryObject) and is_box(leaf):
         return spec_of(leaf.fields.get("names"))
     if isinstance(leaf, Array):

@@ -1,9 +1,9 @@
-"""Recording what Flax does with parameters: the parameter itself, and its names meeting a mesh.
+"""Records of parameters that Flax makes or reads, with the verdict on their names on a mesh.
 
-linen (`flax.core.meta.Partitioned.unbox`) constrains a boxed parameter whenever it is read while
-`jax.set_mesh` or the box's own mesh is there; nnx (`flax.core.spmd.shard_value`) shards a variable
-as it is made and raises without a mesh. Neither sees ``with mesh:``. A parameter that is made is
-one `ParameterUse`, with the verdict on its names; one that is only read is a `Placement`.
+linen (`flax.core.meta.Partitioned.unbox`) constrains a boxed parameter whenever it is read under
+`jax.set_mesh` or with a mesh in the box; nnx (`flax.core.spmd.shard_value`) shards a new variable, and raises
+without a mesh. Neither sees ``with mesh:``. A new parameter is one `ParameterUse`, with the verdict on its
+names; one that is only read is a `Placement`.
 """
 
 from __future__ import annotations
@@ -28,24 +28,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What owns a parameter: `linen` or `nnx`, the layer in words (``nn.Dense``), and where it is made."""
+    """The owner of a parameter: `linen` or `nnx`, the layer in words (``nn.Dense``), and the place that makes
+    it."""
 
     library: str
     name: str
     place: Place
 
     def subject(self, parameter: str) -> str:
-        """A parameter of it in words."""
+        """Return a parameter of the owner in words."""
         return f"`{parameter}` of `{self.name}`"
 
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """Names that meet a mesh: judged by ``eager`` outside jit and by ``traced`` inside.
+    """Names on a mesh: judged by the API ``eager`` outside jit and by ``traced`` inside.
 
-    ``raw`` tells that the mesh is that of `jax.set_mesh`; ``in_jit`` is None where the caller decides.
-    Unless they are ``ruled``, the caller may have set logical rules, which nnx applies to names, or have
-    switched eager sharding off.
+    ``raw``: the mesh is that of `jax.set_mesh`; ``in_jit`` is None if the caller decides. Unless they are
+    ``ruled``, the caller may have set logical rules, which nnx applies to names, or have switched eager
+    sharding off.
     """
 
     eager: Api
@@ -57,22 +58,22 @@ class Meeting:
 
     @staticmethod
     def linen(interpreter: Evaluator, mesh: Mesh | Unknown | None) -> Meeting:
-        """A linen box is unboxed; ``mesh`` is its own, if any."""
+        """Return the judge of a linen box that is unboxed; ``mesh`` is the box's own, if any."""
         return _meeting(interpreter, Api.LINEN_UNBOX_EAGER, Api.LINEN_UNBOX, mesh)
 
     @staticmethod
     def nnx(interpreter: Evaluator, mesh: Mesh | Unknown | None) -> Meeting:
-        """An nnx variable is made; ``mesh`` is its own, if any."""
+        """Return the judge of a new nnx variable; ``mesh`` is its own, if any."""
         return _meeting(interpreter, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, mesh)
 
     @property
     def api(self) -> Api:
-        """The API that judges here."""
+        """Return the API that judges here."""
         return self.eager if self.in_jit is False else self.traced
 
     def judge(self, names: Names, shape: Shape | Unknown, held: Spec | None = None) -> Verdict:
-        """What JAX says to these names; ``held`` is how the value is sharded on the mesh, if known."""
-        # linen unpacks names into a `PartitionSpec`: a bare string is one axis a letter.
+        """Return JAX's verdict on names; ``held`` is the current sharding on the mesh, if known."""
+        # linen unpacks names into a `PartitionSpec`: each letter of a bare string is an axis.
         spec = Spec(tuple(names.spec)) if isinstance(names.spec, str) else names.spec
         if not isinstance(spec, Spec):
             return Undecided("the names are not known")
@@ -80,7 +81,7 @@ class Meeting:
         if not self.ruled and self.eager is Api.NNX_PARAM and _by_name(verdict):
             return Undecided("logical rules may give the names another meaning")
         if self.in_jit is None:
-            # The caller decides whether this is traced, so both must say the same.
+            # The caller decides whether this is traced, so both verdicts must agree.
             other = judge_placement(self.eager, self.mesh, spec, shape, raw=self.raw, held=held)
             return verdict if type(other) is type(verdict) else Undecided("in or outside jit")
         return verdict
@@ -95,7 +96,7 @@ class Meeting:
         verdict: Verdict,
         facts: tuple[Fact, ...] = (),
     ) -> None:
-        """Record the meeting. ``place`` is where it happens; names that have a place stand there."""
+        """Record the names on the mesh, at the place of the names, or else at ``place``."""
         if names.spec is None:
             return
         interpreter.record(
@@ -130,16 +131,16 @@ def _meeting(interpreter: Evaluator, eager: Api, traced: Api, mesh: Mesh | Unkno
 
 
 def held_by(interpreter: Evaluator, value: Value, mesh: Mesh | Unknown | None) -> Spec | None:
-    """How a value is sharded on a mesh, as far as its type tells."""
+    """Return the sharding of a value on a mesh, as far as its type has it."""
     return held_in_type(interpreter, value, mesh) if isinstance(value, Array) else None
 
 
-#: Nothing constrains the names now.
+#: Nothing constrains the names here.
 INERT: Verdict = Accepted()
 
 
 def shape_known(value: Value) -> Shape | Unknown:
-    """The shape of an array as uses hold it."""
+    """Return the shape of an array in the form of uses."""
     if isinstance(value, Array) and value.shape is not None:
         return value.shape
     return Unknown("shape not known")
@@ -158,9 +159,9 @@ def record_parameter(
     initializer_place: Place | None = None,
     logical: bool = False,
 ) -> None:
-    """Record that a layer made a parameter; the last four arguments as in `ParameterUse`.
+    """Record that a layer made a parameter; for the last four arguments see `ParameterUse`.
 
-    A bare parameter meets no mesh here, even if there is one: where it goes is decided later.
+    A bare parameter is not judged here, even if there is a mesh: it is placed later.
     """
     interpreter.record(
         ParameterUse(

@@ -1,7 +1,7 @@
-"""What the recurrent layers of linen and nnx compute: cells, and sequences of their steps.
+"""Computations of the recurrent layers of linen and nnx: cells, and sequences of their steps.
 
-From `flax.linen.recurrent` and `flax.nnx.nn.recurrent` 0.12.8, whose cells differ only in how they hold
-their weights. A `Cell` has the sums of weighted input and state that a step needs, by the gate's name.
+From `flax.linen.recurrent` and `flax.nnx.nn.recurrent` 0.12.8, whose cells differ only in how they store
+their weights. A `Cell` provides the sums of weighted input and state for a step, by the gate's name.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Cell:
     field: Field
 
     def operate(self, name: str, a: Value, b: Value) -> Value:
-        """An operator of two values."""
+        """Apply an operator to two values."""
         return self.call.interpreter.operation(name, a, b, self.call.place)
 
     def add(self, a: Value, b: Value) -> Value:
@@ -51,11 +51,11 @@ class Cell:
         return self.operate("Multiply", a, b)
 
     def gate(self, value: Value) -> Value:
-        """The cell's ``gate_fn``."""
+        """Return the cell's ``gate_fn``."""
         return self._function("gate_fn", _SIGMOID, value)
 
     def activate(self, value: Value) -> Value:
-        """The cell's ``activation_fn``."""
+        """Return the cell's ``activation_fn``."""
         return self._function("activation_fn", _TANH, value)
 
     def _function(self, name: str, default: Value, value: Value) -> Value:
@@ -68,7 +68,7 @@ class Cell:
 
 
 def two(value: Value | None) -> tuple[Value, Value]:
-    """The two halves of a carry. Stops where it is no pair."""
+    """Return the two halves of a carry. Stops if it is no pair."""
     items = as_items(value)
     if items is None:
         unresolved("the carry is not known")
@@ -78,7 +78,7 @@ def two(value: Value | None) -> tuple[Value, Value]:
 
 
 def lstm(cell: Cell, memory: Value, total: Callable[[str], Value]) -> Value:
-    """A step of an LSTM: ``((c, h), h)``; ``total`` has the sum for a gate."""
+    """Return a step of an LSTM: ``((c, h), h)``; ``total`` returns the sum for a gate."""
     i, f = cell.gate(total("i")), cell.gate(total("f"))
     g, o = cell.activate(total("g")), cell.gate(total("o"))
     c = cell.add(cell.multiply(f, memory), cell.multiply(i, g))
@@ -87,7 +87,7 @@ def lstm(cell: Cell, memory: Value, total: Callable[[str], Value]) -> Value:
 
 
 def gru(cell: Cell, state: Value, inner: Callable[[str], Value], hidden: Callable[[str], Value]) -> Value:
-    """A step of a GRU: ``(h, h)``."""
+    """Return a step of a GRU: ``(h, h)``."""
     r = cell.gate(cell.add(inner("r"), hidden("r")))
     z = cell.gate(cell.add(inner("z"), hidden("z")))
     n = cell.activate(cell.add(inner("n"), cell.multiply(r, hidden("n"))))
@@ -96,7 +96,7 @@ def gru(cell: Cell, state: Value, inner: Callable[[str], Value], hidden: Callabl
 
 
 def simple(cell: Cell, state: Value, total: Value) -> Value:
-    """A step of a plain recurrent cell: ``(h, h)``."""
+    """Return a step of a plain recurrent cell: ``(h, h)``."""
     residual = cell.field("residual")
     if residual is not None and as_bool(residual) is not False:
         if as_bool(residual) is None:
@@ -110,12 +110,12 @@ def simple(cell: Cell, state: Value, total: Value) -> Value:
 
 
 def carry_shape(input_shape: Value | None, features: Dim) -> Shape:
-    """The shape of a carry for inputs of ``input_shape``."""
+    """Return the shape of a carry for inputs of ``input_shape``."""
     return (*shape_of(input_shape)[:-1], features)
 
 
 def carried(array: Array, pair: bool) -> Value:
-    """The carry that a cell starts with: one array, or two alike."""
+    """Return the initial carry of a cell: one array, or a pair of equal ones."""
     return Tuple((array, array)) if pair else array
 
 
@@ -130,7 +130,7 @@ class Sequence:
     field: Field
 
     def option(self, name: str) -> bool:
-        """A flag that is off unless given. Stops when it is not known."""
+        """Return a flag that is off by default. Stops if it is unknown."""
         value = self.call.kwargs.get(name)
         if value is None or is_none(value):
             value = self.field(name)
@@ -141,7 +141,7 @@ class Sequence:
         return flag
 
     def run(self, start: Callable[[Value, Shape], Value]) -> Value:
-        """Run the cell over time; ``start`` makes its first carry for the shape of one step's input."""
+        """Run the cell over time; ``start`` makes its initial carry from the shape of one step's input."""
         interpreter, place = self.call.interpreter, self.call.place
         x, cell = operand(self.call.argument(1, "inputs") or Unknown("no input")), self.field("cell")
         if cell is None or x.shape is None:

@@ -1,7 +1,7 @@
-"""Statistics of several devices: what ``axis_name=`` makes the normalizing layers of Flax do.
+"""Statistics over several devices: the effect of ``axis_name=`` in the normalizing layers of Flax.
 
-`flax.linen.normalization` and `flax.nnx.nn.normalization` 0.12.8 take the mean of the statistics with
-`jax.lax.pmean` over the axes, wherever they compute any (`_compute_stats`).
+`flax.linen.normalization` and `flax.nnx.nn.normalization` 0.12.8 average statistics with `jax.lax.pmean` over
+the axes, wherever they compute any (`_compute_stats`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from shardlint.model.spans import Place
 
 
 def share_statistics(call: Call, x: Array, axis: Value | None, groups: Value | None) -> None:
-    """Take the mean of the statistics of ``x`` over the axes, if there are any. Stops where JAX refuses."""
+    """Average the statistics of ``x`` over the axes, if there are any. Stops if JAX refuses."""
     if axis is None or not given(axis) or isinstance(axis, Unknown):
         return
     statistics = Array(None, x.dtype).vary(x.variation)

@@ -1,7 +1,7 @@
-"""`flax.training.train_state.TrainState`, and what training makes of it.
+"""`flax.training.train_state.TrainState`.
 
-From `flax.training.train_state` 0.12.8. It is a class of fields like those of programs, which derive
-their own from it: a node of its step, its parameters and its optimizer's state.
+From `flax.training.train_state` 0.12.8. It is a dataclass from which programs derive their own: a node with
+its step, its parameters and its optimizer's state.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STATIC = LibraryObject("dataclasses.field", {"pytree_node": Const(False)})
 
 
 def train_state_class() -> ClassValue:
-    """`TrainState` as a class that others derive from."""
+    """Return `TrainState` as a base class."""
     create = LibraryObject("builtins.classmethod", {"function": Native("TrainState.create", _create)})
     apply = Native("TrainState.apply_gradients", _apply_gradients, External(TRAIN_STATE))
     fields = {"step": None, "apply_fn": _STATIC, "params": None, "tx": _STATIC, "opt_state": None}
@@ -61,13 +61,13 @@ def _create(call: Call) -> Value:
     state: Value = call.unknown("what state it has is not known")
     known = isinstance(tx, LibraryObject) and tx.kind == TRANSFORMATION
     if known and not (isinstance(params, DictValue) and _OVERWRITTEN in (params.items or ())):
-        # Another optimizer does nothing to the parameters either.
+        # An optimizer of another library does not change the parameters either.
         state = interpreter.call(interpreter.attribute(tx, "init", place), [params], {}, place)
     return interpreter.call(cls, [], {"step": Const(0), **call.kwargs, "opt_state": state}, place)
 
 
 def _apply_gradients(call: Call) -> Value:
-    """``state.apply_gradients(grads=...)``: a state like this one, with the fields given changed."""
+    """``state.apply_gradients(grads=...)``: a state like this one, with the passed fields replaced."""
     state = call.args[0]
     if not isinstance(state, Instance) or call.opaque:
         return call.unknown("the state is not known")

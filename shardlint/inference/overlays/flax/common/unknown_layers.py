@@ -1,7 +1,7 @@
-"""Parameters of layers that are not followed: what their initializers carry is known all the same.
+"""Parameters of unknown layers, whose initializers carry names.
 
-A layer whose sizes come from an unknown configuration may have parameters of any rank. The names that were
-given to its initializers are recorded with no shape and no verdict.
+A layer whose sizes come from an unknown configuration may have parameters of any rank. The names in its
+initializers are recorded without a shape and a verdict.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _METADATA = "flax.nnx.VariableMetadata"
 
 
 def record_named(call: Call, owner: Owner, args: Mapping[str, Value], seen: Collection[str] = ()) -> None:
-    """Record the parameters of a layer whose initializers carry names, but for those in ``seen``.
+    """Record the parameters of a layer whose initializers carry names, except for those in ``seen``.
 
     ``args`` are the layer's arguments by name; ``kernel_init`` initializes ``kernel``.
     """
@@ -35,7 +35,7 @@ def record_named(call: Call, owner: Owner, args: Mapping[str, Value], seen: Coll
 
 
 def record_box(call: Call, owner: Owner, name: str, made: Value) -> None:
-    """Record what an initializer made, if it carries names."""
+    """Record the result of an initializer, if it carries names."""
     found = _named(call, made)
     if found is not None and isinstance(made, LibraryObject):
         names, mesh = found

@@ -1,4 +1,4 @@
-"""Axes that transforms of Flax take from arguments and put in front of results, and names for them."""
+"""Axes that transforms of Flax remove from arguments and add to results, and their names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(slots=True)
 class Sizes:
-    """How many layers there are, by the transform's own word or an argument's."""
+    """The number of layers of a transform, from its own argument or the size of another argument."""
 
     told: Dim | None
     seen: list[Dim] = field(default_factory=list)
@@ -86,7 +86,7 @@ def with_axis(tree: Value, axis: Value, length: Dim) -> Value:
 
 
 def stacked_array(array: Array, axis: int, length: Dim) -> Array:
-    """An array with a new axis; how its type is sharded is not followed."""
+    """Return an array with a new axis; the sharding in its type is unknown."""
     if array.shape is None or not 0 <= axis <= len(array.shape):
         return Array(None, array.dtype, origin=array.origin)
     shape = (*array.shape[:axis], length, *array.shape[axis:])
@@ -94,7 +94,7 @@ def stacked_array(array: Array, axis: int, length: Dim) -> Array:
 
 
 def names_with(value: Value | None, axis: int, name: Entry, place: Place | None) -> Value:
-    """Names with one more at ``axis``, written at ``place``; missing ones before it are None."""
+    """Return names with one more at ``axis``, written at ``place``; missing ones before it are None."""
     names = names_of(value)
     spec = Spec(tuple(names.spec)) if isinstance(names.spec, str) else names.spec
     if not isinstance(spec, Spec) or axis < 0:

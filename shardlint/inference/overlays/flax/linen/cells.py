@@ -1,7 +1,7 @@
 """linen's recurrent layers: cells, `RNN` and `Bidirectional`.
 
-From `flax.linen.recurrent` 0.12.8. The weights of a cell are layers inside it, made as `_attention` makes its
-own; `OptimizedLSTMCell` has those of `LSTMCell`, and multiplies them together.
+From `flax.linen.recurrent` 0.12.8. The weights of a cell are layers inside it, made like those of attention;
+`OptimizedLSTMCell` has the weights of `LSTMCell`, and multiplies them together.
 """
 
 from __future__ import annotations
@@ -41,13 +41,14 @@ from shardlint.laws.core.values import Unknown
 
 
 def _dense(f: Forward, name: str, x: Array, like: Array, bias: bool, *inits: str) -> Value:
-    """A dense layer of a cell: ``inits`` name the cell's fields for its kernel and its bias."""
+    """Call a dense layer of a cell; ``inits`` are the cell's fields for the initializers of kernel and
+    bias."""
     given = {n: f.field(field) for n, field in zip(("kernel_init", "bias_init"), inits, strict=False)}
     return part(f, name, "Dense", x, features=integer(last(like)), use_bias=Const(bias), **given)
 
 
 def _parts(f: Forward) -> tuple[Cell, Value, Array]:
-    """The cell, its carry and the step's input."""
+    """Return the cell, its carry and the step's input."""
     carry = f.call.argument(1, "carry") or Unknown("no carry")
     return Cell(f.call, f.field), carry, operand(f.call.argument(2, "inputs") or Unknown("no input"))
 
@@ -112,7 +113,7 @@ def _conv_lstm(f: Forward) -> Value:
     pieces = as_items(f.call.interpreter.call(split, [gates, Const(4)], {"axis": Const(-1)}, f.call.place))
     if pieces is None:
         return Unknown("the gates are not known")
-    # The gates' functions are not to choose here; they are in this order.
+    # The gates' order is fixed here.
     by_name = dict(zip("igfo", pieces, strict=True))
     return lstm(replace(cell, field=lambda name: None), memory, by_name.__getitem__)
 
@@ -170,7 +171,7 @@ CELLS = tuple(f"flax.linen.{name}" for name in _CELLS)
 
 
 def initialize_carry(call: Call) -> Value:
-    """``cell.initialize_carry(rng, input_shape)``: the carry that a sequence starts with."""
+    """``cell.initialize_carry(rng, input_shape)``: the initial carry of a sequence."""
     cell = call.args[0]
     if not isinstance(cell, LibraryObject):
         return call.unknown("the cell is not known")
@@ -191,7 +192,7 @@ def _feature_axes(cell: LibraryObject) -> int:
 
 
 def attribute(cell: LibraryObject, name: str) -> Value | None:
-    """An attribute of a cell."""
+    """Return an attribute of a cell."""
     if name != "num_feature_axes":
         return cell.fields.get(name)
     try:

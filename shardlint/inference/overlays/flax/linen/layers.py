@@ -1,7 +1,7 @@
-"""What linen's layers do when they are called: the parameters they make and the shape they return.
+"""linen's layers: the parameters that a call makes, and the shape it returns.
 
-From `flax.linen.{linear,normalization,attention,stochastic,combinators}` 0.12.8. A `Layer` lists
-the fields of the class in order; its ``forward`` gets a `Forward`: the module, and the call's arguments.
+From `flax.linen.{linear,normalization,attention,stochastic,combinators}` 0.12.8. A `Layer` lists the fields
+of the class in order; its ``forward`` receives a `Forward`: the module, and the call's arguments.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, product
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 
-#: What initializers are given as their key.
+#: The key that initializers receive.
 KEY = Array((), "key<fry>")
 
 
@@ -78,15 +78,15 @@ class Forward:
     module: LibraryObject
     binding: Binding
     owner: Owner
-    #: The parameters it made.
+    #: The parameters that the call made.
     made: set[str] = field(default_factory=set)
-    #: What it computes with besides its arguments.
+    #: The values that the call computes with besides its arguments.
     read: list[Value] = field(default_factory=list)
 
     def optional(self, name: str, make: Callable[[], Value]) -> Value | None:
-        """A parameter that the field ``use_<name>`` decides about, which is true if it is not given.
+        """Return a parameter that the field ``use_<name>`` switches (on by default), or None.
 
-        Where that is not known only names are worth recording.
+        If the switch is unknown, only names are recorded.
         """
         flag = f"use_{name}"
         value = self.field(flag)
@@ -100,11 +100,11 @@ class Forward:
         return make() if wanted else None
 
     def field(self, name: str) -> Value | None:
-        """A constructor argument, None when it was not given."""
+        """Return a constructor argument, or None if it is missing."""
         return self.module.fields.get(name)
 
     def flag(self, name: str, default: bool) -> bool:
-        """A boolean field. Stops when it is not known."""
+        """Return a boolean field. Stops if it is unknown."""
         value = self.field(name)
         if value is None:
             return default
@@ -113,7 +113,7 @@ class Forward:
         return flag
 
     def input(self, name: str = "inputs") -> Array:
-        """The first argument of the call."""
+        """Return the first argument of the call."""
         return operand(self.call.argument(1, name) or Unknown("no input"))
 
     @property
@@ -138,26 +138,27 @@ class Forward:
         return made
 
     def state(self, collection: str, name: str, shape: Shape, dtype: str | None) -> Value:
-        """Make a variable that is no parameter."""
+        """Make a variable that is not a parameter."""
         interpreter, owner = self.call.interpreter, self.owner
         return make_variable(interpreter, self.binding, collection, name, owner, lambda: Array(shape, dtype))
 
     def computed(self, result: Value) -> Value:
-        """What the layer computes from its arguments and parameters: it varies as they do."""
+        """Return a value computed from arguments and parameters, which varies over mesh axes as they do."""
         interpreter = self.call.interpreter
         operands = (*self.call.args[1:], *self.call.kwargs.values(), *self.read)
         return computed(interpreter, result, operands, sure=not is_following(interpreter.context))
 
     def result(self, shape: Shape | None, x: Array, params: bool = True) -> Array:
-        """The layer's output: the layer's dtype, or what its input and parameters promote to."""
+        """Return the layer's output, of the layer's dtype or the dtype that its input and parameters promote
+        to."""
         operands = (x.dtype, self.param_dtype) if params else (x.dtype,)
         return Array(shape, layer_dtype(self.field("dtype"), operands))
 
 
 def initialized(call: Call, init: Value | None, shape: Shape, dtype: str | None, flat: Shape | None) -> Value:
-    """What an initializer returns for a layer that needs ``shape``: an array or a box around one.
+    """Return an initializer's result for a layer that requires ``shape``: an array or a box around one.
 
-    A layer fails on any other shape, so the shape is known even where the initializer is not.
+    A layer fails on any other shape, so the shape is known even if the initializer is not.
     """
     array = Array(shape, dtype, origin=call.place)
     if init is None:
@@ -176,9 +177,9 @@ def initialized(call: Call, init: Value | None, shape: Shape, dtype: str | None,
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A class of linen: its fields in order, and what calling it does.
+    """A class of linen: its fields in order, and the evaluation of a call.
 
-    ``passes`` are what gives the results of other layers, or its input: as they vary, so do these.
+    ``passes``: the result is that of other layers, or the input, and varies as they do.
     """
 
     fields: tuple[str, ...]
@@ -249,7 +250,7 @@ def _conv(f: Forward) -> Value:
 
 
 def _convolved(f: Forward, shape: Shape, kernel: Shape) -> Shape:
-    """The spatial sizes of a convolution's result."""
+    """Return the spatial sizes of a convolution's result."""
     rank = len(kernel)
     if len(shape) <= rank:
         reject("fewer dimensions than the kernel has")
@@ -275,7 +276,7 @@ def _conv_transpose(f: Forward) -> Value:
 
 
 def _conv_local(f: Forward) -> Value:
-    """A kernel for every place of the result: all of its window is one dimension."""
+    """`ConvLocal`: a kernel for every position of the result; the whole window is one dimension."""
     kernel, features, x = dims_of(f.field("kernel_size")), dim_of(f.field("features")), f.input()
     if x.shape is None:
         sizes: Shape = tuple(fresh() for _ in kernel)
@@ -308,7 +309,7 @@ def _embedding(f: Forward) -> tuple[Dim, Dim]:
 
 
 def attend(f: Forward) -> Value:
-    """`Embed.attend`: the query against every embedding."""
+    """`Embed.attend`: the product of the query with every embedding."""
     x = f.input("query")
     return f.result(replace_last(x, (_embedding(f)[0],)), x)
 
@@ -318,12 +319,12 @@ def _affine(f: Forward, x: Array, shape: Shape, bias: bool = True) -> Value:
     if bias:
         held.append(f.optional("bias", lambda: f.param("bias", shape, f.field("bias_init"))))
     result = f.result(x.shape, x, params=any(value is not None for value in held))
-    # Parameters that may be there may decide the dtype.
+    # Optional parameters may decide the dtype.
     return replace(result, dtype=None) if any(isinstance(value, Unknown) for value in held) else result
 
 
 def _features(f: Forward, x: Array, name: str) -> Shape:
-    """The sizes of the feature axes; one when even the rank is not known."""
+    """Return the sizes of the feature axes; one size if the rank is unknown."""
     axes = f.field(name)
     if x.shape is None:
         return tuple(fresh() for _ in range(1 if axes is None else len(ints_of(axes))))
@@ -346,7 +347,7 @@ def _group_norm(f: Forward) -> Value:
 
 
 def _shared(f: Forward, x: Array, result: Value) -> Value:
-    """What a layer gives whose statistics may be of several devices."""
+    """Return the result of a layer whose statistics may be averaged over devices."""
     share_statistics(f.call, x, f.field("axis_name"), f.field("axis_index_groups"))
     return result
 
@@ -361,7 +362,7 @@ def _batch_norm(f: Forward) -> Value:
     if as_bool(running) is not False:
         f.read.extend(averages)
         return result
-    # `init` does not take the means of several devices.
+    # `init` does not average over devices.
     return _shared(f, x, result) if f.binding.run.mode is Mode.APPLY else result
 
 
@@ -375,7 +376,7 @@ def _sequential(f: Forward) -> Value:
 
 def _attention(f: Forward) -> Value:
     if any(f.field(name) is not None for name in ("attention_fn", "decode")):
-        # The parameters are the same, but not what comes out, nor the cache.
+        # The parameters are the same, but not the result, nor the cache.
         result: Value | None = Unknown("another attention function, or a cache")
     else:
         result = None

@@ -1,8 +1,7 @@
-"""linen's lifted transforms: `nn.scan` and `nn.vmap` over modules, and the axis they give to variables.
+"""linen's lifted transforms: `nn.scan` and `nn.vmap` over modules, and the axis they add to variables.
 
-From `flax.core.lift` and `flax.core.meta` 0.12.8. The body runs with variables of one layer; those of a
-collection in ``variable_axes`` are stacked along an axis of their own. A box then needs a name for it, which
-``metadata_params`` must give.
+From `flax.core.lift` and `flax.core.meta` 0.12.8. The body runs with the variables of one layer; those in
+``variable_axes`` are stacked along a new axis. A box then needs a name for it, from ``metadata_params``.
 """
 
 from __future__ import annotations
@@ -67,10 +66,10 @@ LIFTED = "flax.linen.Lifted"
 
 @dataclass(frozen=True, slots=True)
 class Lift:
-    """How a transform treats variables and arguments.
+    """A transform's treatment of variables and arguments.
 
-    ``axes`` is the axis of each stacked collection, None where that is not known. ``name`` is the new axis's
-    entry in names; it is not ``named`` where ``metadata_params`` lack it.
+    ``axes`` has the axis of each stacked collection, None if it is unknown. ``name`` is the new axis's entry
+    in names; it is not ``named`` if ``metadata_params`` lack it.
     """
 
     scan: bool
@@ -85,7 +84,7 @@ class Lift:
 
     @property
     def prefix(self) -> str:
-        """What linen puts before the name of a lifted class."""
+        """Return linen's prefix for the name of a lifted class."""
         return "Scan" if self.scan else "Vmap"
 
 
@@ -109,7 +108,7 @@ def _lift_of(call: Call) -> Lift:
 
 
 def _axes_of(value: Value | None) -> dict[str, int] | None:
-    """The axis of each collection; those that are shared (None) have none."""
+    """Return the axis of each collection; shared ones (None) are left out."""
     if value is None:
         return {}
     if not isinstance(value, DictValue) or value.items is None:
@@ -128,7 +127,8 @@ def _axes_of(value: Value | None) -> dict[str, int] | None:
 
 
 def lifted(call: Call) -> Value:
-    """``nn.scan(target, ...)``, ``nn.vmap(target, ...)``: of a class of modules, or of a function of one."""
+    """``nn.scan(target, ...)``, ``nn.vmap(target, ...)``: of a class of modules, or of a function on a
+    module."""
     target = call.argument(0, "target")
     if call.opaque or "methods" in call.kwargs:
         return call.unknown("arguments that are not followed")
@@ -163,7 +163,7 @@ def _lifted_class(call: Call, target: ClassValue, lift: Lift) -> ClassValue:
 
 
 def _lifted_layer(call: Call, target: External, lift: Lift) -> Value:
-    """A layer of linen itself, lifted: an object that holds the layer."""
+    """Return a layer of linen itself, lifted: an object that holds the layer."""
     interpreter = call.interpreter
     kwargs = dict(call.kwargs)
     name, parent = kwargs.pop("name", None), kwargs.pop("parent", None)
@@ -212,7 +212,7 @@ def _lifted_call(
     args: Sequence[Value],
     own: bool = False,
 ) -> Value:
-    """Run the body on one layer's variables and one slice of the arguments, and stack what comes out.
+    """Run the body on one layer's variables and one slice of the arguments, and stack the results.
 
     ``own``: the body takes the module as its first argument.
     """
@@ -238,7 +238,7 @@ def _lifted_call(
 
 @contextmanager
 def _layer(interpreter: Evaluator, lift: Lift, outer: Binding, module: Module) -> Iterator[Run]:
-    """A run of one layer, whose variables are slices of the outer run's."""
+    """Start a run of one layer, whose variables are slices of the outer run's."""
     state = flax_state(interpreter)
     run = Run(outer.run.mode, interpreter.path, _unstacked(outer.run.given, lift))
     run.written = outer.run.written
@@ -255,7 +255,8 @@ def _layer(interpreter: Evaluator, lift: Lift, outer: Binding, module: Module) -
 
 
 def _stacked(interpreter: Evaluator, lift: Lift, outer: Binding, run: Run, length: Dim) -> bool:
-    """Give the outer run what the body made, stacked. Whether Flax has no name for the axis."""
+    """Merge the body's variables into the outer run, stacked. Return whether Flax has no name for the
+    axis."""
     refused = False
 
     def stack(axis: int) -> Callable[[Value], Value]:
@@ -277,7 +278,7 @@ def _stacked(interpreter: Evaluator, lift: Lift, outer: Binding, run: Run, lengt
 
 
 def _is_named(value: LibraryObject) -> bool:
-    """Whether a variable surely has partitioning names: an initializer that is not known may give none."""
+    """Return whether a variable certainly has partitioning names; an unknown initializer may set none."""
     return is_box(value) and not isinstance(names_of(value.fields.get("names")).spec, Unknown)
 
 
@@ -292,7 +293,7 @@ def _record_unnamed(interpreter: Evaluator, lift: Lift, box: LibraryObject) -> N
 
 
 def _with_axis_added(value: Value, axis: int, lift: Lift, length: Dim) -> Value:
-    """A variable with a new axis (`Partitioned.add_axis`); a box's names get an entry for it."""
+    """Return a variable with a new axis (`Partitioned.add_axis`); a box's names get an entry for it."""
     if isinstance(value, LibraryObject) and is_box(value):
         names: Value = Unknown("whether the axis has a name is not known")
         if lift.named is not None:
@@ -303,7 +304,7 @@ def _with_axis_added(value: Value, axis: int, lift: Lift, length: Dim) -> Value:
 
 
 def _unstacked(given: Value | None, lift: Lift) -> Value | None:
-    """The given variables as one layer sees them."""
+    """Return the given variables as one layer receives them."""
     if not isinstance(given, DictValue) or given.items is None or not lift.axes:
         return given
     return DictValue(

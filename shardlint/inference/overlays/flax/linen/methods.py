@@ -1,4 +1,4 @@
-"""What else linen's modules do: copies with other fields, and branches that call them.
+"""Other methods of linen's modules: copies with changed fields, and branches that call modules.
 
 From `flax.linen.module` and `flax.linen.transforms` 0.12.8.
 """
@@ -16,7 +16,8 @@ from shardlint.inference.overlays.flax.linen.module_runs import in_module, is_mo
 
 
 def clone(call: Call) -> Value:
-    """``module.clone(**changes)``, ``module.copy(**changes)``: a module of the same fields, of no parent."""
+    """``module.clone(**changes)``, ``module.copy(**changes)``: a module with the same fields, without a
+    parent."""
     module = call.args[0]
     others = ("_deepclone", "_reset_names", "parent")
     if len(call.args) > 1 or call.opaque or any(name in call.kwargs for name in others):
@@ -40,7 +41,7 @@ def clone(call: Call) -> Value:
 def _branches(call: Call) -> Value:
     """``nn.cond(pred, f, g, module, *operands)`` and ``nn.switch(index, branches, module, *operands)``.
 
-    They do as JAX's do, with functions of the module.
+    They are JAX's branches, of functions on the module.
     """
     count = 3 if call.name.endswith("cond") else 2
     if call.kwargs or call.opaque or len(call.args) <= count:

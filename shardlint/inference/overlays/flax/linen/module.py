@@ -1,9 +1,9 @@
 """`flax.linen`: layers, partitioning metadata, and the methods of modules.
 
-For the evaluator: an object of a class of the program that derives from ``flax.linen.Module`` is made
-by it, and then `CREATED` names it; each call of a function of such a class runs inside the context
-of `METHOD_CONTEXTS`. `TABLE`, `CALLS`, `ATTRIBUTES` and `METHODS` do the rest; the methods of the base
-class stand in `METHODS` under the kind ``flax.linen.Module``.
+The evaluator makes an object of a program's class that derives from ``flax.linen.Module``, and then `CREATED`
+names it; each call of a function of such a class runs inside the context of `METHOD_CONTEXTS`. `TABLE`,
+`CALLS`, `ATTRIBUTES` and `METHODS` do the rest; the methods of the base class are in `METHODS` under the kind
+``flax.linen.Module``.
 """
 
 from __future__ import annotations
@@ -96,12 +96,12 @@ LAYERS = {**PLAIN, **RECURRENT, **WRAPPERS}
 
 
 def _construct(call: Call, prefix: str = "") -> Value:
-    """Make a layer: its arguments become its fields. ``prefix`` is what a transform puts before its class."""
+    """Make a layer: its arguments become its fields. A transform adds ``prefix`` to the name of its class."""
     class_name = call.name.rpartition(".")[2]
     order = LAYERS[class_name].fields
     fields = dict(zip(order, call.args, strict=False)) | call.kwargs
     if call.opaque:
-        # A starred argument may give anything that is not written here.
+        # A starred argument may set any field that is not written here.
         fields = {name: Unknown("starred arguments") for name in order} | fields
     name, parent = fields.get("name"), fields.pop("parent", None)
     layer = LibraryObject(call.name, fields, call.place)
@@ -110,13 +110,13 @@ def _construct(call: Call, prefix: str = "") -> Value:
 
 
 def instance_created(interpreter: Evaluator, module: Instance) -> None:
-    """Name a new object of a class of the program; its fields are filled."""
+    """Name a new object of a class of the program, whose fields are set."""
     attributes = module.attributes
     module_created(interpreter, module, module.cls.name, attributes.get("name"), attributes.get("parent"))
 
 
 def _forward(name: str, rule: Callable[[Forward], Value], passes: bool = False) -> Callable[[Call], Value]:
-    """Turn what a layer does into a call of it; ``passes`` as in `Layer`."""
+    """Turn a layer's rule into the evaluation of its calls; for ``passes`` see `Layer`."""
 
     def forward(call: Call) -> Value:
         module = call.args[0]
@@ -139,7 +139,7 @@ def _forward(name: str, rule: Callable[[Forward], Value], passes: bool = False) 
 
 
 def owner_of(module: Value, call: Call) -> Owner:
-    """A module in words: ``nn.Dense``, or the class of the program."""
+    """Return a module as an owner: ``nn.Dense``, or the class of the program."""
     place = getattr(module, "origin", None) or call.place
     if isinstance(module, Instance):
         return Owner("linen", module.cls.name, place)
@@ -153,18 +153,18 @@ _INIT_KEYWORDS = ("method", "mutable", "capture_intermediates", "rngs", "unbox")
 
 
 def linen_init(call: Call) -> Value:
-    """``module.init(rngs, *args)``: the variables that calling the module makes."""
+    """``module.init(rngs, *args)``: the variables that a call of the module makes."""
     variables = _run(call, Mode.INIT)[1]
     return vary(variables, CONSTANT) if call.interpreter.context.bound_axes == () else variables
 
 
 def linen_init_with_output(call: Call) -> Value:
-    """``module.init_with_output(rngs, *args)``: what the call returns, and the variables."""
+    """``module.init_with_output(rngs, *args)``: the result of the call, and the variables."""
     return Tuple(_run(call, Mode.INIT)[:2])
 
 
 def linen_apply(call: Call) -> Value:
-    """``module.apply(variables, *args)``: what the call returns, with changed variables if ``mutable``."""
+    """``module.apply(variables, *args)``: the result of the call, with changed variables if ``mutable``."""
     output, _, run = _run(call, Mode.APPLY)
     mutable = [call.kwargs.get(name) for name in ("mutable", "capture_intermediates")]
     if all(value is None or as_bool(value) is False for value in mutable):
@@ -175,7 +175,7 @@ def linen_apply(call: Call) -> Value:
 
 
 def _run(call: Call, mode: Mode) -> tuple[Value, Value, Run | None]:
-    """The output, the variables that it makes, and the run that tells more of them."""
+    """Return the output, the variables, and the run that made them."""
     module, args = call.args[0], list(call.args[2:])
     if not is_module(module):
         return call.unknown("the module is not known"), call.unknown("the module is not known"), None
@@ -265,7 +265,7 @@ def _unknown(call: Call) -> Value:
 
 
 def _writes(call: Call) -> Value:
-    """``sow(col, ...)``, ``put_variable(col, ...)``: a variable that is not followed."""
+    """``sow(col, ...)``, ``put_variable(col, ...)``: a variable that is not modelled."""
     note_written(call, call.argument(1, "col"))
     return call.unknown("not followed")
 
@@ -312,7 +312,7 @@ def _get_partition_spec(call: Call) -> Value:
 
 
 def _get_sharding(call: Call) -> Value:
-    """``get_sharding(tree, mesh)``: each box's names on the mesh, checked as `NamedSharding` checks them."""
+    """``get_sharding(tree, mesh)``: each box's names on the mesh, with the checks of `NamedSharding`."""
     tree, mesh = call.argument(0, "tree"), call.argument(1, "mesh")
     if tree is None or mesh is None:
         return call.unknown("no tree or mesh")
@@ -334,7 +334,7 @@ def _get_sharding(call: Call) -> Value:
 
 
 def _box_rejected(call: Call, box: LibraryObject, spec: SpecValue, mesh: Value) -> bool:
-    """Record one box's names meeting the mesh; whether JAX rejects them."""
+    """Record a box's names on the mesh; return whether JAX rejects them."""
     api, value = Api.LINEN_SHARDING, box.fields["value"]
     meeting = Meeting(api, api, mesh_of(mesh), raw=False, in_jit=False, ruled=True)
     names, subject = names_of(spec), as_str(box.fields.get("subject")) or "a parameter"
@@ -344,7 +344,7 @@ def _box_rejected(call: Call, box: LibraryObject, spec: SpecValue, mesh: Value) 
 
 
 def _unbox(call: Call) -> Value:
-    """``nn.unbox(tree)``, ``box.unbox()``: boxes give what they hold, constrained where there is a mesh."""
+    """``nn.unbox(tree)``, ``box.unbox()``: the values in boxes, constrained if there is a mesh."""
     constrain = as_bool(call.argument(1, "apply_constraint")) is not False
 
     def leaf_value(leaf: Value) -> Value:
@@ -368,12 +368,12 @@ def _identity(call: Call) -> Value:
 
 
 def _decorator(call: Call) -> Value:
-    """``@compact``, ``@nowrap``: the method as it is."""
+    """``@compact``, ``@nowrap``: the method itself."""
     return call.args[0] if call.args else Native("a decorator", _identity)
 
 
 def _lifted_class(prefix: str) -> Callable[[Call], Value]:
-    """``nn.remat(Block)`` and ``nn.jit(Block)``: the same module under a class name with a prefix."""
+    """Return ``nn.remat(Block)`` or ``nn.jit(Block)``: the same module, its class name with a prefix."""
 
     def lift(call: Call) -> Value:
         target = call.argument(0, "target")
@@ -395,7 +395,7 @@ def _lifted_class(prefix: str) -> Callable[[Call], Value]:
 
 
 def _same(call: Call, function: Value) -> Value:
-    """A lifted function, called: what it is without the transform, traced."""
+    """Call a lifted function: the function without the transform, traced."""
     with call.interpreter.within(in_jit=True):
         return call.interpreter.call(function, list(call.args), dict(call.kwargs), call.place, call.opaque)
 
@@ -430,7 +430,7 @@ CALLS: dict[str, Callable[[Call], Value]] = {
     f"flax.linen.{name}": _forward(name, layer.forward, layer.passes) for name, layer in LAYERS.items()
 }
 
-#: Layers as classes that others derive from.
+#: Layers as base classes.
 BASES: dict[str, Callable[[], ClassValue]] = {
     f"flax.linen.{name}": partial(linen_class, name, layer.fields, CALLS[f"flax.linen.{name}"])
     for name, layer in LAYERS.items()
@@ -470,7 +470,7 @@ def _fields(module: LibraryObject, name: str) -> Value | None:
     return module.fields.get(name)
 
 
-#: Attributes by kind; None where the overlay does not know.
+#: Attributes by kind; None for unknown attributes.
 ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {
     **dict.fromkeys((*CALLS, PARTITIONED, LOGICALLY_PARTITIONED, "flax.linen.Variable"), _fields),
     **dict.fromkeys(CELLS, attribute),
@@ -479,10 +479,10 @@ ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {
 #: Kinds that are pytrees, with the fields that hold their children, for tree functions and transforms.
 CHILDREN: dict[str, tuple[str, ...]] = {PARTITIONED: ("value",), LOGICALLY_PARTITIONED: ("value",)}
 
-#: What to do with a new object of a class of the program, by the library class it derives from.
+#: Hooks for a new object of a class of the program, by the library class it derives from.
 CREATED: dict[str, Callable[[Evaluator, Instance], None]] = {_BASE: instance_created}
 
-#: What a method of the program's runs inside, by the library class that its object derives from.
+#: The context in which a method of the program runs, by the library class that its object derives from.
 METHOD_CONTEXTS: dict[str, Callable[[Evaluator, Instance, Place], AbstractContextManager[object]]] = {
     _BASE: running
 }

@@ -1,11 +1,10 @@
-"""linen modules at work: which module runs, under which name, and the variables it makes.
+"""Runs of linen modules: the running module, its name, and the variables it makes.
 
-`init` and `apply` start a `Run`. In it every module has a `Binding`: its path, the names it gave,
-whether ``setup`` ran. As in `flax.linen.module`, a module made while another's method runs is
-its child ``Dense_0`` (or ``name=``); one made in ``setup`` or held as a field is named after the
-attribute when its holder is first used; one that has a name already keeps it. A module that runs
-without `init` or `apply` (a method whose caller is not known) has a run of its own that makes
-parameters but no claims.
+`init` and `apply` start a `Run`. In it every module has a `Binding`: its path, the names it has assigned,
+whether ``setup`` ran. As in `flax.linen.module`, a module made while another's method runs is its child
+``Dense_0`` (or ``name=``); one made in ``setup`` or held in a field gets the attribute's name when its holder
+is first used; an existing name stays. A module that runs without `init` or `apply` (a method of an unknown
+caller) has a run of its own that makes parameters but no claims.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ Tree = dict[str, "Tree | Value"]
 
 
 class Mode(StrEnum):
-    """How modules run: by `init`, by `apply`, or for a caller that is not known."""
+    """How modules run: in `init`, in `apply`, or for an unknown caller."""
 
     INIT = "init"
     APPLY = "apply"
@@ -57,7 +56,7 @@ class Mode(StrEnum):
 
 @dataclass(eq=False, slots=True)
 class Run:
-    """One `init` or `apply`: the variables given to it, those it made, and the modules in it."""
+    """One `init` or `apply`: the variables passed to it, those it made, and the modules in it."""
 
     mode: Mode
     #: The branches around the start (`Evaluator.path`).
@@ -67,12 +66,12 @@ class Run:
     bindings: dict[int, Binding] = field(default_factory=dict)
     #: Module paths under which names depend on a branch or loop that was not followed.
     uncertain: set[Path] = field(default_factory=set)
-    #: Collections that the program writes in ways that are not followed (`mutable`).
+    #: Collections that the program writes in ways that are not modelled (`mutable`).
     written: set[str] = field(default_factory=set)
     born: int = field(default_factory=born)
 
     def variables(self) -> DictValue:
-        """What `init` returns."""
+        """Return the variables that `init` returns."""
         return DictValue({name: _tree_value(tree, (), self.uncertain) for name, tree in self.made.items()})
 
 
@@ -91,7 +90,7 @@ class Binding:
 
 @dataclass(eq=False, slots=True)
 class FlaxState:
-    """What Flax remembers between calls: the running modules, innermost last."""
+    """Flax's state between calls: the running modules, innermost last."""
 
     stack: list[Binding] = field(default_factory=list)
 
@@ -103,7 +102,7 @@ _STATES: WeakKeyDictionary[Evaluator, FlaxState] = WeakKeyDictionary()
 
 
 def flax_state(interpreter: Evaluator) -> FlaxState:
-    """Flax's state in one analysis."""
+    """Return Flax's state in one analysis."""
     state = _STATES.setdefault(interpreter, FlaxState())
     ask(interpreter, "muted")
     if state.stack:
@@ -112,7 +111,7 @@ def flax_state(interpreter: Evaluator) -> FlaxState:
 
 
 def in_module(interpreter: Evaluator) -> bool:
-    """Whether a method of a module runs."""
+    """Return whether a method of a module runs."""
     state = _STATES.get(interpreter)
     return state is not None and bool(state.stack)
 
@@ -123,7 +122,7 @@ def in_module(interpreter: Evaluator) -> bool:
 def module_created(
     interpreter: Evaluator, module: Module, class_name: str, name: Value | None, parent: Value | None
 ) -> None:
-    """Name a module that was just made. ``name`` and ``parent`` are the arguments of these names."""
+    """Name a new module. ``name`` and ``parent`` are the arguments of these names."""
     stack = flax_state(interpreter).stack
     if not stack or stack[-1].setting_up or is_none(parent):
         return
@@ -138,7 +137,7 @@ def module_created(
 
 
 def may_not_happen(interpreter: Evaluator, run: Run) -> bool:
-    """Whether this is one of several paths through the run."""
+    """Return whether this is one of several paths through the run."""
     return bool(interpreter.muted) or not interpreter.certain(run.branches)
 
 
@@ -150,13 +149,13 @@ def _bind(holder: Binding, module: Module, name: str) -> None:
 
 @contextmanager
 def running(interpreter: Evaluator, module: Module, place: Place) -> Iterator[Binding]:
-    """Evaluate a method of a module: the evaluator wraps every call of a linen method in this."""
+    """Run a method of a module; the evaluator wraps every call of a linen method in this context."""
     state = flax_state(interpreter)
     run = state.stack[-1].run if state.stack else Run(Mode.LOOSE, interpreter.path)
     binding = run.bindings.get(id(module))
     if binding is None:
         binding = Binding(Run(Mode.LOOSE, interpreter.path), module, ())
-        # Known in its own run too, so that methods that call each other find it again.
+        # Also recorded in its own run, so that methods that call each other find it again.
         run.bindings[id(module)] = binding.run.bindings[id(module)] = binding
     if binding.active == 0:
         binding.counts.clear()
@@ -185,7 +184,7 @@ def fresh_run(interpreter: Evaluator, module: Module, mode: Mode, given: Value |
 
 
 def current(interpreter: Evaluator, module: Module) -> Binding:
-    """The binding of a module whose method runs; a loose one when it runs outside any."""
+    """Return the binding of a module whose method runs; a loose one outside any method."""
     for binding in reversed(flax_state(interpreter).stack):
         if binding.module is module:
             return binding
@@ -193,7 +192,7 @@ def current(interpreter: Evaluator, module: Module) -> Binding:
 
 
 def _prepare(interpreter: Evaluator, binding: Binding, place: Place) -> None:
-    """Name the modules held in fields, then run ``setup`` once and name what it made."""
+    """Name the modules held in fields, then run ``setup`` once and name the modules it made."""
     if binding.ready:
         return
     binding.ready = True
@@ -223,7 +222,7 @@ def _given_name(module: Module) -> Value | None:
 
 
 def _modules_in(value: Value) -> Iterator[tuple[str, Module]]:
-    """The modules in an attribute, with what linen appends to the attribute's name for each."""
+    """Yield the modules in an attribute, with the suffix that linen adds to the attribute's name for each."""
     if is_module(value):
         yield "", value
     elif (items := as_items(value)) is not None:
@@ -237,7 +236,8 @@ def _modules_in(value: Value) -> Iterator[tuple[str, Module]]:
 
 
 def is_module(value: Value) -> TypeGuard[Module]:
-    """Whether a value is a linen module: a layer of linen, or an object of a class derived from Module."""
+    """Return whether a value is a linen module: a layer of linen, or an object of a class derived from
+    Module."""
     if isinstance(value, LibraryObject):
         return value.kind.startswith("flax.linen.") and not is_box(value)
     pending: list[Value] = [value.cls] if isinstance(value, Instance) else []

@@ -1,7 +1,7 @@
-"""What ``module.apply(variables, ..., mutable=...)`` returns besides the output: the changed variables.
+"""The changed variables that ``module.apply(variables, ..., mutable=...)`` returns beside the output.
 
-From `flax.core.scope.apply` 0.12.8: of each collection that may change, all its variables. What layers of
-Flax change keeps its shape; what the program writes itself may be anything.
+From `flax.core.scope.apply` 0.12.8: all variables of each mutable collection. Layers of Flax preserve the
+shapes of variables; the program itself may write anything.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import UNKNOWN
 
-#: In `Run.written`: collections whose names are not known.
+#: In `Run.written`: collections of unknown names.
 ANY = "*"
 _UNKNOWN = Unknown("changed variables")
 
 
 def note_written(call: Call, collection: Value | None) -> None:
-    """Note that the running module may write variables of a collection in a way that is not followed."""
+    """Record that the running module may write variables of a collection in a way that is not modelled."""
     module = call.args[0] if call.args else None
     if module is not None and is_module(module):
         current(call.interpreter, module).run.written.add(as_str(collection) or ANY)
 
 
 def changed_variables(run: Run | None, mutable: Value | None, captured: Value | None) -> Value:
-    """The variables that an `apply` returns of the collections ``mutable`` names.
+    """Return the variables of the collections in ``mutable`` that an `apply` returns.
 
-    ``captured``, its ``capture_intermediates``, adds what is not followed.
+    ``captured``, its ``capture_intermediates``, adds unknown variables.
     """
     names = None if mutable is None or captured is not None else _names(mutable)
     given = run.given.items if run is not None and isinstance(run.given, DictValue) else None
     if run is None or names is None or given is None or ANY in run.written or run.written & set(names):
         return _UNKNOWN
     if run.uncertain or any(name not in given or name in run.made for name in names):
-        # A collection that is begun here has only what the layers of Flax that are known made.
+        # A new collection has only variables of known layers of Flax.
         return _UNKNOWN
-    # Inside shard_map they vary as what they are computed from.
+    # Inside shard_map they vary as the values they are computed from.
     return DictValue({name: map_arrays(like(given[name]), lambda a, _: a.vary(UNKNOWN)) for name in names})
 
 
 def _names(mutable: Value) -> tuple[str, ...] | None:
-    """The collections of a ``mutable=``, None where they are not known or all."""
+    """Return the collections of a ``mutable=``; None if they are unknown or all."""
     if (one := as_str(mutable)) is not None:
         return (one,)
     if isinstance(mutable, SetValue) and mutable.items is not None:

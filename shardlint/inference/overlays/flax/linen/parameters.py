@@ -54,10 +54,10 @@ def make_variable(
     initial: Callable[[], Value],
     flat: Shape | None = None,
 ) -> Value:
-    """Make a variable, or find the one that is there, and return it without its box.
+    """Make a variable, or find the existing one, and return it without its box.
 
-    A parameter that is made is recorded; names that JAX rejects leave its value unknown. ``flat``
-    is the shape a general dense layer initializes, and unboxes, before it takes its own.
+    A new parameter is recorded; names that JAX rejects leave its value unknown. ``flat`` is the shape in
+    which a general dense layer initializes and unboxes it, before it is reshaped.
     """
     run, path = binding.run, (*binding.path, name)
     made = None if binding.path in run.uncertain else find_made(run, collection, path)
@@ -96,7 +96,7 @@ def _value(name: str, box: Value, verdict: Verdict) -> Value:
 def _flat_verdict(
     interpreter: Evaluator, box: Value, owner: Owner, name: str, flat: Shape | None, mode: Mode
 ) -> Verdict:
-    """Judge the box that a general dense layer makes of a matrix, before it gives it its own shape.
+    """Judge the box of the matrix that a general dense layer makes before it is reshaped.
 
     `init` unboxes the matrix; `apply` does too, to compare shapes, under `jax.eval_shape`.
     """
@@ -116,17 +116,17 @@ def _flat_verdict(
 
 
 def _flattened(box: LibraryObject, flat: Shape) -> Array:
-    """The matrix that a general dense layer makes first, of the array's dtype and with its sharding."""
+    """Return the matrix that a general dense layer makes first, with the array's dtype and sharding."""
     held = unboxed(box)
     return replace(held, shape=flat) if isinstance(held, Array) else Array(flat)
 
 
 def unbox(interpreter: Evaluator, box: Value, subject: str, place: Place) -> Value:
-    """Unbox a value that was made before, as linen reads it: under a mesh its names constrain it."""
+    """Unbox an existing value, as linen reads it: under a mesh its names constrain it."""
     if not isinstance(box, LibraryObject) or not is_box(box):
         return box
-    # Outside jit JAX first wants the value to be on the mesh of `jax.set_mesh` (else TypeError), so
-    # only what is checked before that is sure.
+    # Outside jit JAX first requires the value to be on the mesh of `jax.set_mesh` (else TypeError), so only
+    # earlier checks are certain.
     loose = box_meeting(interpreter, box).raw and interpreter.context.in_jit is not True
     read = unbox_now(interpreter, box, traced=loose)
     if loose and isinstance(read.verdict, Accepted) and read.verdict is not INERT:
@@ -138,7 +138,7 @@ def unbox(interpreter: Evaluator, box: Value, subject: str, place: Place) -> Val
 
 @dataclass(frozen=True, slots=True)
 class Unboxing:
-    """A box is read: the mesh axes that its names stand for, and what JAX says to them."""
+    """The unboxing of a box: the mesh axes of its names, and JAX's verdict on them."""
 
     meeting: Meeting
     names: Names
@@ -152,12 +152,12 @@ class Unboxing:
         place: Place,
         facts: tuple[Fact, ...] = (),
     ) -> None:
-        """Record that the names meet a mesh."""
+        """Record the names on the mesh."""
         self.meeting.record(interpreter, self.names, value, subject, place, self.verdict, facts)
 
 
 def unbox_now(interpreter: Evaluator, box: LibraryObject, traced: bool = False) -> Unboxing:
-    """What JAX says when a box is read now, or ``traced``."""
+    """Return the unboxing of a box that is read now, or ``traced``."""
     meeting = box_meeting(interpreter, box)
     if traced:
         meeting = replace(meeting, in_jit=True)
@@ -182,7 +182,7 @@ def unbox_now(interpreter: Evaluator, box: LibraryObject, traced: bool = False) 
 
 
 def box_setting(interpreter: Evaluator, box: LibraryObject) -> Setting:
-    """The logical names of a box, and the rules they meet."""
+    """Return the logical names of a box, and the rules that apply to them."""
     names, written = as_written(box_names(box)), effective_rules(interpreter, box.fields.get("rules"))
     if isinstance(names.spec, Spec):
         names = replace(names, spec=mesh_spec(names.spec))
@@ -190,21 +190,21 @@ def box_setting(interpreter: Evaluator, box: LibraryObject) -> Setting:
 
 
 def box_meeting(interpreter: Evaluator, box: Value) -> Meeting:
-    """The mesh that the names of a box meet: its own, or that of `jax.set_mesh`."""
+    """Return the mesh for the names of a box: its own, or that of `jax.set_mesh`."""
     return Meeting.linen(
         interpreter, mesh_of(box.fields.get("mesh")) if isinstance(box, LibraryObject) else None
     )
 
 
 def box_names(box: Value) -> Names:
-    """The names of a box; no names for a plain array, unknown ones for an unknown value."""
+    """Return the names of a box; no names for a plain array, unknown ones for an unknown value."""
     if isinstance(box, LibraryObject) and is_box(box):
         return names_of(box.fields.get("names"))
     return Names(None if isinstance(box, Array) else Unknown("the initializer is not known"))
 
 
 def find_made(run: Run, collection: str, path: Path) -> Tree | Value | None:
-    """What a run has made under a path: a variable, or a tree of them."""
+    """Return the variable, or tree of variables, that a run has made under a path."""
     tree: Tree | Value | None = run.made.get(collection)
     for name in path:
         tree = tree.get(name) if isinstance(tree, dict) else None
@@ -231,7 +231,7 @@ def _store(run: Run, collection: str, path: Path, value: Value) -> None:
 
 
 def merge_made(interpreter: Evaluator, run: Run, collection: str, tree: Tree | Value) -> None:
-    """Give a run the variables that a part of it made by itself."""
+    """Merge the variables that a part of a run made by itself into the run."""
     if interpreter.muted:
         return
     for path, value in _leaves(tree, ()):

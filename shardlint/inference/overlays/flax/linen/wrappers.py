@@ -1,7 +1,7 @@
-"""linen layers around another layer, whose weights they normalize: `WeightNorm` and `SpectralNorm`.
+"""linen layers that normalize the weights of another layer: `WeightNorm` and `SpectralNorm`.
 
-From `flax.linen.normalization` 0.12.8. They keep variables of their own for the parameters of the layer
-inside, under names that are paths: ``layer_instance/kernel/scale``.
+From `flax.linen.normalization` 0.12.8. They have variables for the parameters of the inner layer, under names
+that are paths: ``layer_instance/kernel/scale``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shardlint.laws.core.values import Unknown
 
 
 def _inner(f: Forward) -> Value:
-    """The layer inside, called. Its weights keep their shapes, and their dtype where none is asked for."""
+    """Call the inner layer. Its weights keep their shapes, and their dtype unless another is requested."""
     layer = f.field("layer_instance") or Unknown("no layer")
     kwargs = {name: value for name, value in f.call.kwargs.items() if name != "update_stats"}
     made = f.call.interpreter.call(layer, list(f.call.args[1:]), kwargs, f.call.place)
@@ -29,7 +29,7 @@ def _inner(f: Forward) -> Value:
 
 
 def _parameters(f: Forward) -> Iterator[tuple[str, Array]]:
-    """The parameters of the layer inside that have no names, by path. Stops where they are not known."""
+    """Yield the parameters of the inner layer that have no names, by path. Stops if they are unknown."""
     run, layer = f.binding.run, f.field("layer_instance")
     if run.mode is Mode.APPLY:
         return
@@ -66,7 +66,7 @@ def _weight_norm(f: Forward) -> Value:
 
 
 def _filters(value: Value | None) -> tuple[str, ...]:
-    """Texts of which a parameter's path must have one; none for all parameters."""
+    """Return texts of which a parameter's path must contain one; none for all parameters."""
     if value is None:
         return ("kernel",)
     if is_none(value):

@@ -1,1 +1,1 @@
-"""Logical axes: constraints, the rules in force, and the uses that both make."""
+"""Logical axes: constraints, the rules in effect, and the uses recorded for them."""

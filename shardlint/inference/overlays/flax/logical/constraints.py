@@ -1,7 +1,7 @@
-"""linen's logical axes: names that meet the rules in force (`flax.linen.spmd`).
+"""linen's logical axes: names resolved by the rules in effect (`flax.linen.spmd`).
 
-What rules make of names is the laws' (`laws.flax.logical_axes`), which rules hold is told by
-`flax_logical_rules`; here names are read from the program, and what is wrong with both is recorded.
+The laws resolve names (`laws.flax.logical_axes`), and `rules` determines the rules in effect; this module
+reads names from the program, and records mistakes in either.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _FALLBACK = "flax.linen.spmd.RulesFallback."
 
 
 def as_written(names: Names) -> Names:
-    """Names with a bare string as what it is made of: one name a letter."""
+    """Return names with a bare string split into its letters: one name for each."""
     if not isinstance(names.spec, str):
         return names
     letters = tuple(names.spec)
@@ -81,9 +81,9 @@ def as_written(names: Names) -> Names:
 def resolved(
     interpreter: Evaluator, setting: Setting, *, quiet: bool = False, constrains: bool = False
 ) -> Resolved | Rejected | Undecided:
-    """What linen's rules make of names. What is wrong with names or rules is recorded.
+    """Return names resolved by linen's rules. Mistakes in names or rules are recorded.
 
-    ``quiet``: names that merely end up without a mesh axis are not looked at. ``constrains``: linen looks at
+    ``quiet``: names that merely end up without a mesh axis are not reported. ``constrains``: linen looks at
     the names only if there are rules.
     """
     if not isinstance(setting.names.spec, Spec):
@@ -115,9 +115,9 @@ def _record_dropped(interpreter: Evaluator, setting: Setting, found: Resolved) -
 
 
 def foresee(interpreter: Evaluator, setting: Setting, mesh: Mesh | Unknown | None) -> Spec | None:
-    """What the rules will make of the names of a box that may not be unboxed here, as far as it can be told.
+    """Return the resolved names of a box that may be unboxed elsewhere, as far as they can be known.
 
-    What will be wrong then is recorded as something that JAX accepts now.
+    A mistake that will fail then is recorded as something that JAX accepts now.
     """
     setting.note_names()
     found = resolve(setting.spec, setting.rules) if given(setting.rules) else None
@@ -142,10 +142,10 @@ def record_axis(
     *,
     later: bool = False,
 ) -> bool:
-    """Record a rejection that comes of a rule, or of the lack of one; whether it does.
+    """Record a rejection caused by a rule, or by a missing rule; return whether it is one.
 
-    ``spec`` is what rules made of the names, and ``verdict`` JAX's on it; an nnx variable has a ``shape``.
-    ``later`` tells that JAX does not see it yet.
+    ``spec`` are the resolved names, and ``verdict`` JAX's on them; an nnx variable has a ``shape``.
+    ``later``: JAX does not see it yet.
     """
     if not isinstance(verdict, Rejected) or verdict.dimension is None:
         return False
@@ -189,7 +189,7 @@ def _spec_of_names(call: Call, names: Value, rules: Value | None) -> Value:
 
 
 def _resolved_spec(call: Call, names: Value, rules: Value | None) -> tuple[SpecValue | Unknown, Setting]:
-    """The spec that rules make of names, and both of them."""
+    """Return the spec of resolved names, and the names with their rules."""
     written = effective_rules(call.interpreter, rules)
     setting = Setting("linen", as_written(names_of(names)), rules_of(written), call.place, written)
     found = resolved(call.interpreter, setting)
@@ -199,7 +199,7 @@ def _resolved_spec(call: Call, names: Value, rules: Value | None) -> tuple[SpecV
 
 
 def _map_specs(tree: Value, change: Callable[[Value], Value]) -> Value:
-    """Change every spec in a tree, whatever the containers; None stays."""
+    """Change every spec in a tree, in any container; None stays."""
     if isinstance(tree, SpecValue):
         return change(tree)
     if isinstance(tree, Tuple):
@@ -220,7 +220,7 @@ def _logical_to_mesh(call: Call) -> Value:
 
 
 def _logical_to_mesh_sharding(call: Call) -> Value:
-    """``logical_to_mesh_sharding(tree, mesh, rules=None)``: as `NamedSharding` on the mesh."""
+    """``logical_to_mesh_sharding(tree, mesh, rules=None)``: each spec as a `NamedSharding` on the mesh."""
     tree, mesh, rules = call.bind("tree", "mesh", rules=None)
     on = mesh if isinstance(mesh, MeshValue) else Unknown("the mesh is not known")
 
@@ -236,7 +236,7 @@ def _logical_to_mesh_sharding(call: Call) -> Value:
 
 
 def _rejected_on(call: Call, setting: Setting, spec: SpecValue, mesh: Mesh) -> bool:
-    """Whether `NamedSharding` rejects resolved names, which is then recorded."""
+    """Record resolved names that `NamedSharding` rejects; return whether it does."""
     verdict, interpreter = judge_sharding(mesh, spec.spec), call.interpreter
     if not isinstance(verdict, Rejected):
         return False
@@ -286,7 +286,8 @@ def _fallback_of(value: Value | None) -> Fallback | None:
 
 
 def _is_names(value: Value) -> bool:
-    """Whether `with_logical_constraint` takes a value for the names of one array (`_is_logical_spec`)."""
+    """Return whether `with_logical_constraint` takes a value as the names of one array
+    (`_is_logical_spec`)."""
     if isinstance(value, SpecValue) or as_str(value) is not None:
         return True
     return isinstance(value, Tuple) and all(_is_name(item) or is_unconstrained(item) for item in value.items)
@@ -335,7 +336,7 @@ def _constrain_tree(
 
 
 def _is_certain_tree(names: Tuple | ListValue | DictValue) -> bool:
-    """Whether names are surely a tree of names, whatever the parts of it that are not known."""
+    """Return whether names are certainly a tree of names, whatever their unknown parts are."""
     if isinstance(names, Tuple):
         others = Const | Tuple | ListValue | DictValue | SpecValue
         return any(isinstance(item, others) and not _is_name(item) for item in names.items)
@@ -343,7 +344,7 @@ def _is_certain_tree(names: Tuple | ListValue | DictValue) -> bool:
 
 
 def _record_not_names(call: Call, names: Value, rules: Value) -> None:
-    """A list of names, or a tuple with a tuple in it, is a tree that the array does not have."""
+    """Record a list of names, or a tuple with a tuple in it: it is a tree, which the array is not."""
     shown = Names(Unknown("a tree of names"), getattr(names, "origin", None))
     setting = Setting("linen", shown, rules_of(rules), call.place, rules)
     verdict = Refused(Mistake.NOT_NAMES, "ValueError", text_of(names)).at("with_logical_constraint")
@@ -398,7 +399,7 @@ def _constrain(
 def _unmatched(
     call: Call, array: Array, setting: Setting, found: Resolved, fallback: Fallback | None, on: Value | None
 ) -> Value:
-    """Some name got no mesh axis, and the fallback raises, or leaves the array as it is."""
+    """Record a name without a mesh axis; the fallback raises, or leaves the array unchanged."""
     dimension, shape = found.unmatched[0], array.shape
     name = setting.name(dimension)
     calls = constraining(setting.spec, setting.rules, shape if shape is not None else Unknown("the shape"))
@@ -414,7 +415,7 @@ def _unmatched(
     return array
 
 
-#: Where the functions are found; `flax.linen.partitioning` has other names for some.
+#: Modules that export the functions; `flax.linen.partitioning` has other names for some.
 _LINEN = ("flax.linen", "flax.linen.spmd", "flax.linen.partitioning", "flax.linen.meta", "flax.core.meta")
 
 TABLE: dict[str, Callable[[Call], Value]] = {
@@ -425,7 +426,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "flax.linen.partitioning.with_sharding_constraint": with_logical_constraint,
 }
 
-#: The enum's other spelling.
+#: The other spelling of the enum.
 ALIASES: dict[str, str] = {
     f"flax.linen.partitioning.RulesFallback.{fallback}": _FALLBACK + fallback for fallback in Fallback
 }

@@ -1,7 +1,7 @@
-"""`flax.linen.partitioning.param_with_axes` and `variable_with_axes`: parameters of the module that runs.
+"""`flax.linen.partitioning.param_with_axes` and `variable_with_axes`: parameters of the running module.
 
-Their logical axes are a constraint on the value; for checkpoints they are also kept in a collection of their
-own (``params_axes``), as metadata without arrays.
+Their logical axes constrain the value; for checkpoints they are also stored in a collection of their own
+(``params_axes``), as metadata without arrays.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Flax's logical axis rules: as a program writes them, and which are in force.
+"""Flax's logical axis rules: as written in a program, and those in effect.
 
-linen and nnx share the context that holds them (`flax.core.spmd`). Where the program leaves them to its
-caller, or takes them from what is not known, those of the configuration are in force.
+linen and nnx share the context that holds them (`flax.core.spmd`). If the program leaves them to its caller,
+or takes them from an unknown value, those of the configuration apply.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from shardlint.laws.flax.logical_axes import LogicalRule, NotAPair, RuleTable, g
 
 
 def rules_of(value: Value | None) -> RuleTable:
-    """Rules as a program writes them: pairs in a tuple or list; a Junk for what is neither."""
+    """Return rules as written: pairs in a tuple or list; a Junk for any other value."""
     items = as_items(value)
     if items is not None:
         return tuple(_rule_of(item) for item in items)
@@ -59,7 +59,7 @@ def _rule_of(value: Value) -> LogicalRule | NotAPair | Unknown:
 
 
 def effective_rules(interpreter: Evaluator, own: Value | None) -> Value:
-    """linen's rules: those given to a call, else those of the context."""
+    """Return linen's rules: those passed to a call, else those of the context."""
     context = interpreter.context.logical_rules
     if own is None or is_none(own):
         return context
@@ -67,7 +67,7 @@ def effective_rules(interpreter: Evaluator, own: Value | None) -> Value:
 
 
 def combined_rules(interpreter: Evaluator, own: Value | None) -> tuple[Value, Value | None]:
-    """nnx's rules: those of the context and a variable's own, which it composes."""
+    """Return nnx's rules: those of the context and a variable's own, which it composes."""
     context = interpreter.context.logical_rules
     if isinstance(own, Unknown) and _replaceable(interpreter, context):
         return _assumed(interpreter, own), None
@@ -79,7 +79,7 @@ def _assumed(interpreter: Evaluator, own: Value) -> Value:
 
 
 def _replaceable(interpreter: Evaluator, context: Value) -> bool:
-    """Whether the program has set no rules of its own around a call."""
+    """Return whether the program has set no rules of its own around a call."""
     if isinstance(context, Unknown):
         return False
     return context is assumed_rules(interpreter.settings, Unknown("")) or not given(rules_of(context))
@@ -105,7 +105,7 @@ def _get_logical_axis_rules(call: Call) -> Value:
     return call.interpreter.context.logical_rules
 
 
-#: Where the functions are found; `flax.linen.partitioning` has other names for them too.
+#: Modules that export the functions; `flax.linen.partitioning` has other names for them.
 _LINEN = ("flax.linen", "flax.linen.spmd", "flax.linen.partitioning", "flax.linen.meta", "flax.core.meta")
 _CORE = (*_LINEN, "flax.core.spmd")
 

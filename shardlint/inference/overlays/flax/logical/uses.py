@@ -1,4 +1,4 @@
-"""Recording what is wrong where logical names meet rules, with the smallest call that shows it."""
+"""Records of mistakes in logical names and rules, with the smallest call that shows each."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Names and the rules they meet, in ``library``; ``written`` is where the rules come from.
+    """Names and the rules that apply to them, in ``library``; ``written`` is the value of the rules.
 
-    ``own`` are the rules of an nnx variable where the context has some too.
+    ``own`` are the rules of an nnx variable if the context has some as well.
     """
 
     library: str
@@ -46,25 +46,25 @@ class Setting:
 
     @property
     def spec(self) -> Spec:
-        """The names; none where they are not known."""
+        """Return the names; no names if they are unknown."""
         return self.names.spec if isinstance(self.names.spec, Spec) else Spec()
 
     def place_of(self, dimension: int | None) -> Place | None:
-        """Where a name is written, or else all of them, or else the call."""
+        """Return the place of a name, or else of all names, or else of the call."""
         places = self.names.entry_places
         if dimension is not None and dimension < len(places) and (place := places[dimension]) is not None:
             return place
         return self.names.place or self.place
 
     def note_names(self) -> None:
-        """Note by which names the rules are looked up."""
+        """Record the names by which the rules are looked up."""
         rules = [rule for table in (self.rules, self.own) if isinstance(table, tuple) for rule in table]
         for name in name_links.names_in(self.spec):
             among = [rule.name for rule in rules if isinstance(rule, LogicalRule)]
             name_links.look_up(name, among, logical=True)
 
     def name(self, dimension: int) -> str:
-        """One of the names."""
+        """Return one of the names."""
         return str(self.spec.entries[dimension])
 
 
@@ -122,7 +122,7 @@ def record_mistake(
 
 
 def _axes_place(rules: Value | None, name: str, axes: tuple[str, ...]) -> Place | None:
-    """Where the rules say that a name lies along these axes, if one of them does."""
+    """Return the place where the rules map a name to these axes, if one does."""
     for rule in as_items(rules) or ():
         pair = as_items(rule) or ()
         if len(pair) == 2 and as_str(pair[0]) == name:
@@ -137,7 +137,7 @@ def _axes_place(rules: Value | None, name: str, axes: tuple[str, ...]) -> Place 
 
 
 def resolving(names: Spec, rules: RuleTable) -> Calls:
-    """`logical_to_mesh_axes`, and the same without names."""
+    """Return `logical_to_mesh_axes`, and the same without names."""
     function, empty = "flax.linen.logical_to_mesh_axes", ("tuple",)
     return _calls(
         call_data(function, (_names_data(names), _rules_data(rules))), call_data(function, (empty, empty))
@@ -145,7 +145,7 @@ def resolving(names: Spec, rules: RuleTable) -> Calls:
 
 
 def constraining(names: Spec, rules: RuleTable, shape: Shape | Unknown) -> Calls:
-    """`with_logical_constraint` that raises for a name without an axis, and one that does not."""
+    """Return a `with_logical_constraint` that raises for a name without an axis, and one that does not."""
     if not isinstance(shape, tuple):
         return Calls()
     args = (array_data((2,) * len(shape), numpy=False), _names_data(names), _rules_data(rules))
@@ -153,7 +153,8 @@ def constraining(names: Spec, rules: RuleTable, shape: Shape | Unknown) -> Calls
 
 
 def dropping(names: Spec, rules: RuleTable, mesh: Mesh) -> Calls:
-    """`with_logical_constraint` that constrains nothing for a name without an axis, and the usual one."""
+    """Return a `with_logical_constraint` that constrains nothing for a name without an axis, and the usual
+    one."""
     array = array_data((mesh.device_count,) * len(names.entries), numpy=False)
     args, on = (array, _names_data(names), _rules_data(rules)), mesh_data(mesh)
     fallback = {"fallback": f"{_FALLBACK}.NO_CONSTRAINT"}
@@ -161,13 +162,13 @@ def dropping(names: Spec, rules: RuleTable, mesh: Mesh) -> Calls:
 
 
 def placing(names: Spec, rules: RuleTable, mesh: Mesh) -> Calls:
-    """`logical_to_mesh_sharding` on the mesh, and the same without names."""
+    """Return `logical_to_mesh_sharding` on the mesh, and the same without names."""
     function, rest = "flax.linen.logical_to_mesh_sharding", (mesh_data(mesh), _rules_data(rules))
     return _calls(call_data(function, (spec_data(names), *rest)), call_data(function, (NO_SPEC, *rest)))
 
 
 def making(names: Spec, rules: RuleTable, shape: Shape | Unknown) -> Calls:
-    """An nnx variable with these names and rules, and one without."""
+    """Return an nnx variable with these names and rules, and one without."""
     if not isinstance(shape, tuple):
         return Calls()
     array = array_data(tuple(size if isinstance(size, int) else 8 for size in shape), numpy=False)
@@ -184,12 +185,12 @@ def _constrained(args: tuple[Known, ...], constants: dict[str, str], **options: 
 
 
 def _calls(broken: Known, repaired: Known) -> Calls:
-    """Both, or neither where what they have in common is not known."""
+    """Return both calls, or neither if a part they share is unknown."""
     return Calls() if broken is None or repaired is None else Calls(broken, repaired)
 
 
 def _names_data(names: Spec) -> Known:
-    """``P("a", None)`` as the tuple of names that it is made of."""
+    """Return ``P("a", None)`` as a tuple of names."""
     return tuple_data(map(entry_data, names.entries))
 
 

@@ -36,7 +36,7 @@ def _lora(b: Build) -> dict[str, Value]:
 
 
 def _factor(b: Build, name: str, shape: Shape, kind: Value) -> Value:
-    """One factor: a variable of the class that is asked for."""
+    """Return one factor: a variable of the requested class."""
     metadata = b.args.get(f"{name}_metadata", DictValue({}))
     known = metadata.items if isinstance(metadata, DictValue) else None
     made = b.initialized(b.args.get(f"{name}_initializer"), shape, None)
@@ -88,7 +88,7 @@ def _lora_linear_call(f: Forward) -> Value:
 
 
 def _parameters(node: Value, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Array]]:
-    """The parameters of a layer by path. Stops where they are not known."""
+    """Yield the parameters of a layer by path. Stops if they are unknown."""
     if not isinstance(node, LibraryObject) or not node.kind.startswith("flax.nnx."):
         unresolved("the layer inside is not known")
     for name, value in node.fields.items():
@@ -107,7 +107,7 @@ def _weight_norm(b: Build) -> dict[str, Value]:
         return {"layer_instance": inner, "scales": NONE}
     if "variable_filter" in b.args:
         return {"layer_instance": inner, "scales": Unknown("which parameters have a scale")}
-    # The scales are plain arrays, no variables.
+    # The scales are plain arrays, not variables.
     scales: dict[Hashable, Value] = {}
     axes = b.args.get("feature_axes", Const(-1))
     for path, array in _parameters(inner):
@@ -131,7 +131,7 @@ def _spectral_norm(b: Build) -> dict[str, Value]:
 
 
 def _through(f: Forward) -> Value:
-    """The layer inside, called; its weights keep their shapes, and their dtype where none is asked for."""
+    """Call the inner layer; its weights keep their shapes, and their dtype unless another is requested."""
     kwargs = {name: value for name, value in f.call.kwargs.items() if name != "update_stats"}
     inner = f.field("layer_instance") or Unknown("no layer")
     made = f.call.interpreter.call(inner, list(f.call.args[1:]), kwargs, f.call.place)

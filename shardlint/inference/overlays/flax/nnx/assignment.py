@@ -1,7 +1,7 @@
-"""Changing nnx variables, states and layers: ``p.value = v``, ``p[...] = v``, ``state["w"] = v``.
+"""Assignments to nnx variables, states and layers: ``p.value = v``, ``p[...] = v``, ``state["w"] = v``.
 
-From `flax.nnx.variablelib` and `flax.nnx.statelib` 0.12.8. A variable takes any value as a whole, whatever
-the shape it had; an assignment by index keeps its shape and dtype.
+From `flax.nnx.variablelib` and `flax.nnx.statelib` 0.12.8. A variable accepts any new value, whatever its old
+shape; an assignment by index preserves shape and dtype.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from shardlint.inference.overlays.flax.nnx.variables import OLD_NAMES, VARIABLES
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
 
-#: Where a layer keeps the shapes that its variables had when it was made.
+#: The field of a layer with the shapes of its variables at construction.
 MADE = "(made)"
 
 
 def array_of(value: Value | None) -> Array:
-    """What a variable holds once a value is put into it."""
+    """Return the array that a variable holds after a value is assigned."""
     try:
         return operand(value)
     except Stop:
@@ -32,7 +32,7 @@ def array_of(value: Value | None) -> Array:
 
 
 def assign(interpreter: Evaluator, variable: LibraryObject, value: Value | None) -> None:
-    """Give a variable another value; where that may not happen, only what both have in common is known."""
+    """Assign a value to a variable; if the assignment may not happen, only the common parts stay known."""
     new, old = array_of(value), array_of(variable.fields.get("value"))
     changing(variable)
     if interpreter.certain(()):
@@ -48,14 +48,14 @@ def _somewhere(array: Array) -> Array:
 
 
 def _set_part(interpreter: Evaluator, variable: LibraryObject, key: Value, value: Value) -> None:
-    """``p[key] = value``: a whole array of the same type is taken as it is, others are cast to it."""
+    """``p[key] = value``: a whole array of the same type replaces the old one, others are cast to it."""
     old, new = array_of(variable.fields.get("value")), array_of(value)
     whole = isinstance(key, Const) and key.value is ... and (new.shape, new.dtype) == (old.shape, old.dtype)
     assign(interpreter, variable, new if whole else _somewhere(old))
 
 
 def _set_variable_attribute(call: Call) -> Value:
-    """``p.value = v``, or another attribute, which is metadata."""
+    """``p.value = v``; any other attribute is metadata."""
     variable, name, value = call.args
     assert isinstance(variable, LibraryObject)
     assert isinstance(name, Const)
@@ -77,7 +77,7 @@ def _set_variable_item(call: Call) -> Value:
 
 
 def _set_state(call: Call) -> Value:
-    """``state[key] = value``, ``state.name = value``; a state below another is held as its tree."""
+    """``state[key] = value``, ``state.name = value``; a nested state is stored as its tree."""
     state, key, value = call.args
     assert isinstance(state, LibraryObject)
     below = isinstance(value, LibraryObject) and value.kind == state.kind
@@ -101,7 +101,7 @@ def _set_value(call: Call) -> Value:
 
 
 def _replace(call: Call) -> Value:
-    """``p.replace(value, **metadata)``, ``p.copy(value, **metadata)``: a variable of its own."""
+    """``p.replace(value, **metadata)``, ``p.copy(value, **metadata)``: a new variable."""
     variable, value = call.args[0], call.argument(1, "value")
     if not isinstance(variable, LibraryObject) or call.opaque:
         return call.unknown("the variable is not known")
@@ -115,7 +115,7 @@ def _replace(call: Call) -> Value:
 
 
 def is_held(value: Value) -> TypeGuard[LibraryObject]:
-    """Whether a value is a variable, and the array in it is meant."""
+    """Return whether a value is a variable, whose array is meant."""
     return isinstance(value, LibraryObject) and is_variable(value)
 
 
@@ -132,7 +132,7 @@ def _copy_from(call: Call) -> Value:
 
 
 def _set_metadata(call: Call) -> Value:
-    """``p.set_metadata(mapping)``, ``(name, value)`` or ``(**metadata)``; what it says is not followed."""
+    """``p.set_metadata(mapping)``, ``(name, value)`` or ``(**metadata)``; the new metadata is unknown."""
     variable = call.args[0]
     if isinstance(variable, LibraryObject):
         changing(variable)
@@ -144,15 +144,15 @@ def _set_metadata(call: Call) -> Value:
 
 
 def shapes_of(fields: dict[str, Value]) -> Const:
-    """The shapes of the variables among a layer's fields."""
+    """Return the shapes of the variables among a layer's fields."""
     held = {name: value.fields.get("value") for name, value in fields.items() if is_held(value)}
     return Const({name: value.shape for name, value in held.items() if isinstance(value, Array)})
 
 
 def is_altered(layer: LibraryObject) -> bool:
-    """Whether a layer has other variables than it was made with: of other shapes, or stacked.
+    """Return whether a layer has variables of other shapes than at construction, or stacked ones.
 
-    What calling it returns follows from its arguments no more.
+    If so, the result of a call does not follow from its arguments.
     """
     made = layer.fields.get(MADE)
     for name, shape in made.value.items() if isinstance(made, Const) else ():

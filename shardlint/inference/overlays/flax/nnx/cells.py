@@ -1,7 +1,7 @@
 """nnx's recurrent layers: cells, `RNN` and `Bidirectional`.
 
-From `flax.nnx.nn.recurrent` 0.12.8. The weights of a cell are `Linear` layers that it makes when it is
-constructed; two of the cells multiply those of all gates together.
+From `flax.nnx.nn.recurrent` 0.12.8. The weights of a cell are `Linear` layers, made by its constructor; two
+of the cells multiply the weights of all gates together.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
 
 _GATES = "ifgo"
-#: What a cell's layers take of its arguments, by their own names.
+#: Arguments that a cell's layers take from it, by their own names.
 _INNER = {"kernel_init": "kernel_init", "kernel_metadata": "kernel_metadata"}
 _HIDDEN = {"kernel_init": "recurrent_kernel_init", "kernel_metadata": "recurrent_kernel_metadata"}
 _BIAS = {"bias_init": "bias_init", "bias_metadata": "bias_metadata"}
 
 
 def _linear(b: Build, name: str, inside: Dim, outside: Dim, renamed: dict[str, str]) -> Value:
-    """A layer of a cell; it has a bias if an initializer for one is passed on."""
+    """Return a layer of a cell; it has a bias if an initializer for one is passed on."""
     taken = {own: b.args[theirs] for own, theirs in renamed.items() if theirs in b.args}
     shared: dict[str, Value] = {
         n: b.args[n] for n in ("dtype", "param_dtype", "promote_dtype") if n in b.args
@@ -80,7 +80,7 @@ def _attribute(name: str) -> str:
 def _together(
     inner: dict[str, str], outer: dict[str, str], gates: int
 ) -> Callable[[Build], dict[str, Value]]:
-    """A cell of two layers, each for all gates."""
+    """Return the constructor of a cell with two layers, each for all gates."""
 
     def build(b: Build) -> dict[str, Value]:
         inside, hidden = _sizes(b)
@@ -98,7 +98,7 @@ def _simple(b: Build) -> dict[str, Value]:
 
 
 def _parts(f: Forward) -> tuple[Cell, Value, Value]:
-    """The cell, its carry and the step's input."""
+    """Return the cell, its carry and the step's input."""
     carry = f.call.argument(1, "carry") or Unknown("no carry")
     return Cell(f.call, f.field), carry, f.call.argument(2, "inputs") or Unknown("no input")
 
@@ -177,7 +177,7 @@ CELLS = tuple(f"flax.nnx.{name}" for name in _CELLS)
 
 
 def initialize_carry(call: Call) -> Value:
-    """``cell.initialize_carry(input_shape, rngs)``: the carry that a sequence starts with."""
+    """``cell.initialize_carry(input_shape, rngs)``: the initial carry of a sequence."""
     cell = call.args[0]
     if not isinstance(cell, LibraryObject):
         return call.unknown("the cell is not known")
@@ -194,5 +194,5 @@ def initialize_carry(call: Call) -> Value:
 
 
 def attribute(cell: LibraryObject, name: str) -> Value | None:
-    """An attribute of a cell."""
+    """Return an attribute of a cell."""
     return Const(1) if name == "num_feature_axes" else cell.fields.get(name)

@@ -1,4 +1,4 @@
-"""Filters of nnx: which variables of an object are meant.
+"""Filters of nnx, which select variables of an object.
 
 From `flax.nnx.filterlib` 0.12.8. A filter is a class of variables, ``...`` or a boolean, a function of path
 and variable, a sequence of filters, or ``Any``, ``All``, ``Not``, ``PathContains``, ``OfType`` of others.
@@ -29,12 +29,12 @@ from shardlint.inference.overlays.flax.nnx.variables import PARENTS, VARIABLES
 _FILTER = "flax.nnx.filterlib.Filter"
 
 Path = tuple[Hashable, ...]
-#: Whether a filter lets a variable at a path through; None where that is not known.
+#: Returns whether a filter accepts a variable at a path; None if that is unknown.
 Filter = Callable[[Path, LibraryObject], bool | None]
 
 
 def filter_of(call: Call, value: Value) -> Filter | None:
-    """What a filter lets through, or None where it is not known."""
+    """Return a filter as a function, or None if it is unknown."""
     if isinstance(value, Const) and (value.value is ... or value.value is True):
         return lambda path, variable: True
     if isinstance(value, Const) and (value.value is None or value.value is False):
@@ -55,7 +55,7 @@ def filter_of(call: Call, value: Value) -> Filter | None:
 
 
 def asks_path(value: Value) -> bool:
-    """Whether a filter may depend on where a variable stands."""
+    """Return whether a filter may depend on a variable's path."""
     if isinstance(value, LibraryObject) and value.kind == _FILTER:
         named = value.fields["name"]
         by_path = isinstance(named, Const) and named.value == "PathContains"
@@ -66,7 +66,7 @@ def asks_path(value: Value) -> bool:
 
 
 def _is_a(variable: LibraryObject, cls: Value) -> bool:
-    """Whether a variable is of a class: one of nnx, or one of the program that derives from it."""
+    """Return whether a variable is of a class: one of nnx, or one of the program that derives from it."""
     if isinstance(cls, External):
         kind: str | None = variable.kind
         while kind not in (cls.name, None):
@@ -94,7 +94,7 @@ def _negated(answer: bool | None) -> bool | None:
 
 
 def _combined(call: Call, value: LibraryObject) -> Filter | None:
-    """``Any``, ``All``, ``Not``, ``PathContains``, ``OfType``."""
+    """Return ``Any``, ``All``, ``Not``, ``PathContains`` or ``OfType`` as a function."""
     name, args = value.fields["name"], as_items(value.fields["args"]) or ()
     assert isinstance(name, Const)
     if name.value in ("Everything", "Nothing"):

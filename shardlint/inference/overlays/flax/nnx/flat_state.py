@@ -1,7 +1,7 @@
-"""Trees of nnx state as such: flat, merged, and made of dicts.
+"""Trees of nnx state: flat ones, merged ones, and those made from dicts.
 
 From `flax.nnx.statelib` 0.12.8. A state is a `LibraryObject` whose field ``tree`` is a dict of variables by
-attribute; flat it is a list of pairs of paths and variables, in the order of their keys.
+attribute; a flat state is a list of pairs of paths and variables, in the order of their keys.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _Path = tuple[Hashable, ...]
 
 
 def tree_of(state: Value) -> Value:
-    """The tree of a state, or a tree as it is."""
+    """Return the tree of a state; a tree itself is returned as it is."""
     return state.fields["tree"] if isinstance(state, LibraryObject) and state.kind == STATE else state
 
 
@@ -42,7 +42,7 @@ def _leaves(tree: Value, path: _Path) -> Iterator[tuple[_Path, Value]]:
 
 
 def in_order(keys: dict[Hashable, Value]) -> list[Any]:
-    """The keys of a state, in its order."""
+    """Return the keys of a state, in its order."""
     try:
         return sorted(keys)
     except TypeError:
@@ -50,7 +50,7 @@ def in_order(keys: dict[Hashable, Value]) -> list[Any]:
 
 
 def _of_flat(call: Call) -> Value:
-    """``nnx.from_flat_state(flat)``: of pairs, or of a dict by path."""
+    """``nnx.from_flat_state(flat)``: from pairs, or from a dict by path."""
     flat = call.argument(0, "flat_state")
     if isinstance(flat, DictValue) and flat.items is not None:
         pairs: list[tuple[Hashable, Value]] = list(flat.items.items())
@@ -71,7 +71,7 @@ def _of_flat(call: Call) -> Value:
 
 
 def _put(tree: DictValue, path: _Path, leaf: Value) -> bool:
-    """Put a leaf into a new tree; whether there is room for it."""
+    """Put a leaf into a new tree; return whether its path was free."""
     for key in path[:-1]:
         below = (tree.items or {}).get(key)
         if below is None and tree.items is not None:
@@ -86,7 +86,7 @@ def _put(tree: DictValue, path: _Path, leaf: Value) -> bool:
 
 
 def _merge(call: Call) -> Value:
-    """``nnx.merge_state(state, *states)``: what stands in several is the last one's."""
+    """``nnx.merge_state(state, *states)``: later states take precedence."""
     if call.opaque or not call.args:
         return call.unknown("the states are not known")
     merged: Value = DictValue({})

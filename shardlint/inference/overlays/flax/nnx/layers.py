@@ -1,7 +1,7 @@
-"""nnx layers: the variables each makes when it is constructed, and the shape it returns when called.
+"""nnx layers: the variables that a constructor makes, and the shape that a call returns.
 
 From `flax.nnx.nn.{linear,normalization,attention,stochastic}` 0.12.8. A `Layer` lists the constructor's
-parameters in order, builds the layer's fields, and says what calling it returns.
+parameters in order, builds the layer's fields, and evaluates calls.
 """
 
 from __future__ import annotations
@@ -65,19 +65,19 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(slots=True)
 class Build:
-    """The construction of one layer: its arguments by name, and the fields it gets."""
+    """The construction of one layer: its arguments by name, and its new fields."""
 
     call: Call
     kind: str
     args: dict[str, Value]
     owner: Owner
-    #: The parameters it made.
+    #: The parameters that were made.
     made: set[str] = field(default_factory=set)
 
     def optional(self, name: str, make: Callable[[], Value]) -> Value:
-        """A parameter that the argument ``use_<name>`` decides about, which is true if it is not given.
+        """Return a parameter that the argument ``use_<name>`` switches (on by default), or None.
 
-        Where that is not known only names are worth recording.
+        If the switch is unknown, only names are recorded.
         """
         flag = f"use_{name}"
         value = self.args.get(flag)
@@ -90,7 +90,7 @@ class Build:
         return make() if wanted else NONE
 
     def flag(self, name: str, default: bool) -> bool:
-        """A boolean argument. Stops when it is not known."""
+        """Return a boolean argument. Stops if it is unknown."""
         value = self.args.get(name)
         if value is None:
             return default
@@ -105,7 +105,7 @@ class Build:
         return "float32" if value is None else as_dtype(value)
 
     def param(self, name: str, shape: Shape, init: str | None = None, flat: Shape | None = None) -> Value:
-        """Make a parameter: its initializer is the argument ``<name>_init`` unless named otherwise."""
+        """Make a parameter; its initializer is the argument ``<name>_init`` unless ``init`` names another."""
         call = self.call
         self.made.add(name)
         value = self.initialized(self.args.get(init or f"{name}_init"), shape, flat)
@@ -116,7 +116,7 @@ class Build:
         return make_variable(call, PARAM, value, metadata, self.owner, name)
 
     def initialized(self, init: Value | None, shape: Shape, flat: Shape | None) -> Value:
-        """What the initializer returns, in the shape that the layer needs."""
+        """Return the initializer's result, in the shape that the layer requires."""
         array = Array(shape, self.param_dtype, origin=self.call.place)
         key = key_for_parameter(self.call)
         if init is None:
@@ -134,7 +134,7 @@ class Build:
 
 
 def _table(value: Value | None) -> dict[str, Value] | None:
-    """Metadata given as a dict; None when it is not known."""
+    """Return metadata passed as a dict; None if it is unknown."""
     if value is None or is_none(value):
         return {}
     if isinstance(value, DictValue) and value.items is not None:
@@ -150,15 +150,15 @@ class Forward:
     layer: LibraryObject
 
     def field(self, name: str) -> Value | None:
-        """A field of the layer, or an argument of its constructor."""
+        """Return a field of the layer, or an argument of its constructor."""
         return self.layer.fields.get(name)
 
     def input(self, name: str = "inputs") -> Array:
-        """The first argument of the call."""
+        """Return the first argument of the call."""
         return operand(self.call.argument(1, name) or Unknown("no input"))
 
     def result(self, shape: Shape | None, x: Array, *parameters: str, inexact: bool = True) -> Array:
-        """The layer's output: its dtype, or what its input and parameters promote to."""
+        """Return the layer's output, of its dtype or the dtype that its input and parameters promote to."""
         if given(self.field("preferred_element_type")):
             return Array(shape)
         held = [self.field(name) for name in parameters]
@@ -185,7 +185,7 @@ def _linear(b: Build) -> dict[str, Value]:
 
 
 def operand_of(variable: Value | None) -> Value:
-    """What a variable of a layer holds; None for none."""
+    """Return the array in a layer's variable, or None if there is no variable."""
     if isinstance(variable, LibraryObject):
         return variable.fields.get("value", Unknown("no value"))
     return variable or NONE
@@ -201,7 +201,7 @@ def _linear_call(f: Forward) -> Value:
 
 
 def _batch(args: dict[str, Value]) -> tuple[tuple[int, ...], Shape]:
-    """The batch axes of a `LinearGeneral` and their sizes. Stops when they are not known."""
+    """Return the batch axes of a `LinearGeneral` and their sizes. Stops if they are unknown."""
     table = args.get("batch_axis")
     if table is None:
         return (), ()
@@ -290,7 +290,7 @@ def _conv_transpose_call(f: Forward) -> Value:
 
 
 def _prelu(b: Build) -> dict[str, Value]:
-    # What is called `negative_slope_init` is the number itself.
+    # The argument `negative_slope_init` is the number itself.
     rest = {name: value for name, value in b.args.items() if name != "negative_slope_init"}
     return {"negative_slope": replace(b, args=rest).param("negative_slope", ())}
 
@@ -314,10 +314,10 @@ def _embed_call(f: Forward) -> Value:
 
 
 def attend(f: Forward) -> Value:
-    """`Embed.attend`: the query against every embedding."""
+    """`Embed.attend`: the product of the query with every embedding."""
     x = f.input("query")
     found = f.result(replace_last(x, (dim_of(f.field("num_embeddings")),)), x, "embedding")
-    # `Embed` takes its parameter's dtype for its own.
+    # `Embed` takes its parameter's dtype as its own.
     return found if given(f.field("dtype")) else replace(found, dtype=operand(f.field("embedding")).dtype)
 
 
@@ -388,7 +388,7 @@ def _attention(b: Build) -> dict[str, Value]:
 
 
 def _renamed(b: Build, names: str, prefix: str = "") -> dict[str, Value]:
-    """Arguments passed on, those that are given and neither None nor empty."""
+    """Return arguments to pass on, without those that are None or empty."""
     found = {name: b.args.get(prefix + name) for name in names.split()}
     return {name: value for name, value in found.items() if value is not None and not _is_empty(value)}
 
@@ -425,7 +425,7 @@ def _sequential_call(f: Forward) -> Value:
 
 def _batch_norm_call(f: Forward) -> Value:
     x = f.input("x")
-    # Unless the call says so, `model.eval()` may have told it to compute none.
+    # Unless the call decides, `model.eval()` may have switched their computation off.
     if as_bool(f.call.argument(2, "use_running_average")) is False:
         share_statistics(f.call, x, f.field("axis_name"), f.field("axis_index_groups"))
     return f.result(x.shape, x, "mean", "var", "scale", "bias")

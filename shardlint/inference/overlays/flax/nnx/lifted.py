@@ -1,7 +1,7 @@
 """nnx's transforms over objects: `nnx.vmap` and `nnx.scan`.
 
-From `flax.nnx.transforms.iteration` and `flax.nnx.spmd` 0.12.8. A stacked variable gets an axis; its names
-get one too only if ``transform_metadata`` has a name for it.
+From `flax.nnx.transforms.iteration` and `flax.nnx.spmd` 0.12.8. A stacked variable has a new axis; its names
+get an entry only if ``transform_metadata`` has a name for it.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _lift_of(call: Call) -> Lift:
 
 
 def lifted(call: Call) -> Value:
-    """``nnx.vmap(f, ...)``, ``nnx.scan(f, ...)``, or with the options alone a decorator."""
+    """``nnx.vmap(f, ...)``, ``nnx.scan(f, ...)``; a decorator if only options are passed."""
     function = call.argument(0, "f")
     if call.opaque or len(call.args) > 1:
         return call.unknown("arguments that are not followed")
@@ -168,7 +168,7 @@ def _state_axes(call: Call) -> Value:
 
 
 def _axis_of(call: Call, axes: Value, value: Value) -> Value:
-    """The axis of one variable: that of the first filter that takes it."""
+    """Return the axis of one variable: that of the first filter that accepts it."""
     if not isinstance(axes, LibraryObject) or axes.kind != _STATE_AXES:
         return axes
     if not isinstance(value, LibraryObject) or not is_variable(value):
@@ -183,12 +183,12 @@ def _axis_of(call: Call, axes: Value, value: Value) -> Value:
 
 
 def _is_whole(axis: Value) -> bool:
-    """Whether an argument or result goes through whole: it is the carry, or is shared."""
+    """Return whether an argument or result is not sliced: it is the carry, or is shared."""
     return is_none(axis) or (isinstance(axis, External) and axis.name.endswith(".Carry"))
 
 
 def _slice(call: Call, tree: Value, axes: Value, lift: Lift) -> Value:
-    """An argument as the body sees it."""
+    """Return an argument as the body receives it."""
     name = (lift.metadata or {}).get(PARTITION_NAME)
 
     def part(array: Value, axis: Value) -> Value:
@@ -213,12 +213,12 @@ def _slice(call: Call, tree: Value, axes: Value, lift: Lift) -> Value:
             fields["out_sharding"] = Unknown("names of a slice")
         return LibraryObject(value.kind, fields, value.origin)
 
-    # What goes through whole stays the object it is: the body may change it.
+    # An argument that is not sliced stays the same object: the body may change it.
     return tree if _is_whole(axes) else map_variables(traced(tree), change)
 
 
 def _stack(call: Call, tree: Value, axes: Value, lift: Lift) -> Value:
-    """A result of the body, stacked."""
+    """Return a result of the body, stacked."""
     length, unnamed = lift.sizes.known, []
 
     def stacked_one(array: Value, number: int | None) -> Value:
@@ -261,7 +261,7 @@ def _stack(call: Call, tree: Value, axes: Value, lift: Lift) -> Value:
 
 
 def split_rngs(call: Call) -> Value:
-    """``@nnx.split_rngs(splits=n)``: the function gets streams of n keys each."""
+    """``@nnx.split_rngs(splits=n)``: the function receives streams of n keys each."""
     splits = call.kwargs.get("splits")
     if call.args or splits is None:
         return call.unknown("streams that are split in place")

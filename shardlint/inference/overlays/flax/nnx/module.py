@@ -1,8 +1,7 @@
 """`flax.nnx`: layers, variables, random streams, and trees of state.
 
-Objects of the program's own classes need no hooks: ``__init__`` runs, and each parameter is
-recorded and checked where it is made. `METHODS` holds what they inherit, under the kind
-``flax.nnx.Module``.
+Objects of the program's own classes need no hooks: ``__init__`` runs, and each parameter is recorded and
+checked where it is made. `METHODS` has the methods they inherit, under the kind ``flax.nnx.Module``.
 """
 
 from __future__ import annotations
@@ -155,7 +154,7 @@ def _fields(receiver: LibraryObject, name: str) -> Value | None:
 
 
 def _map_state(function: Callable[[LibraryObject], Value], tree: Value) -> Value:
-    """Put another value into each variable of a tree of state; plain arrays are left to the function."""
+    """Replace the value of each variable in a tree of state; ``function`` handles plain arrays."""
 
     def leaf(value: Value) -> Value:
         if isinstance(value, LibraryObject) and value.kind == STATE:
@@ -175,7 +174,7 @@ def _get_partition_spec(call: Call) -> Value:
 
 
 def _get_named_sharding(call: Call) -> Value:
-    """``nnx.get_named_sharding(tree, mesh)``: checked as `NamedSharding` checks them."""
+    """``nnx.get_named_sharding(tree, mesh)``, with the checks of `NamedSharding`."""
     tree, mesh = call.argument(0, "tree"), call.argument(1, "mesh")
     if tree is None or mesh is None:
         return call.unknown("no tree or mesh")
@@ -207,7 +206,7 @@ def _get_named_sharding(call: Call) -> Value:
 
 
 def _switch_eager(call: Call) -> Value:
-    """``use_eager_sharding(value)``: while it is off nothing is claimed. A block switches it back."""
+    """``use_eager_sharding(value)``: while it is off, nothing is claimed. A block restores it."""
     switches = call.interpreter.switches
     if as_bool(call.argument(0, "value")) is True or NOT_EAGER in switches:
         return LibraryObject("harmless", {}, call.place)
@@ -231,7 +230,8 @@ def _configure(call: Call) -> Value:
 
 
 def _jit(call: Call) -> Value:
-    """``nnx.jit(f)`` traces as `jax.jit` does; its shardings are prefixes of state, and not followed."""
+    """``nnx.jit(f)`` traces as `jax.jit` does; its shardings are prefixes of state, which are not
+    modelled."""
     function = call.argument(0, "fun")
     if function is None or is_none(function):
         return Native("nnx.jit", _jit) if not call.args else call.unknown("no function")
@@ -241,7 +241,7 @@ def _jit(call: Call) -> Value:
 
 
 def _remat(call: Call) -> Value:
-    """``nnx.remat(f, ...)``, or with the options alone a decorator."""
+    """``nnx.remat(f, ...)``; a decorator if only options are passed."""
     function = call.argument(0, "f")
     if function is None:
         return Native("nnx.remat(...)", lambda inner: _remat(replace(call, args=inner.args)))
@@ -249,7 +249,8 @@ def _remat(call: Call) -> Value:
 
 
 def _grad(call: Call) -> Value:
-    """``nnx.grad(f, argnums=0)`` and ``nnx.value_and_grad``: of an object, the state of its parameters."""
+    """``nnx.grad(f, argnums=0)`` and ``nnx.value_and_grad``: the gradient of an object is a state of its
+    parameters."""
     function, argnums = call.argument(0, "f"), call.argument(1, "argnums") or Const(0)
     if function is None:
         return Native(f"{call.name}(...)", lambda inner: _grad(replace(call, args=inner.args)))
@@ -278,7 +279,7 @@ def _gradient(call: Call, primal: Value) -> Value:
 
 
 def _eval_shape(call: Call) -> Value:
-    """``nnx.eval_shape(f, *args)``: what ``f`` makes when it is traced."""
+    """``nnx.eval_shape(f, *args)``: the result of ``f``, traced."""
     if not call.args:
         return call.unknown("no function")
     traced = call.interpreter.call(External("jax.jit"), [call.args[0]], {}, call.place)
@@ -286,7 +287,7 @@ def _eval_shape(call: Call) -> Value:
 
 
 def _abstract_model(call: Call) -> Value:
-    """``nnx.get_abstract_model(init_fn, mesh)``: what `init_fn` makes on the mesh, split."""
+    """``nnx.get_abstract_model(init_fn, mesh)``: the result of `init_fn` on the mesh, split."""
     init, mesh, _ = call.bind("init_fn", "mesh", graph=None)
     if init is None or not isinstance(mesh, MeshValue):
         return call.unknown("the mesh is not known")
@@ -336,7 +337,7 @@ CALLS: dict[str, Rule] = {
     STREAM: give_key,
 }
 
-#: Layers as classes that others derive from.
+#: Layers as base classes.
 BASES: dict[str, Callable[[], ClassValue]] = {
     f"flax.nnx.{name}": partial(nnx_class, name, _construct, CALLS[f"flax.nnx.{name}"]) for name in LAYERS
 }
@@ -365,7 +366,7 @@ METHODS: dict[tuple[str, str], Rule] = {
     (STREAM, "fork"): one_stream,
 }
 
-#: Attributes by kind; None where the overlay does not know.
+#: Attributes by kind; None for unknown attributes.
 ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {
     **dict.fromkeys((*_LAYER_KINDS, *VARIABLES), _fields),
     **dict.fromkeys(CELLS, attribute),
@@ -374,8 +375,8 @@ ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {
     DICT: dict_entry,
 }
 
-#: Kinds that stand for the value in one of their fields: in operators, by index, and for
-#: attributes that `ATTRIBUTES` does not know.
+#: Kinds that delegate to the value in one of their fields: in operators, by index, and for attributes that
+#: `ATTRIBUTES` does not have.
 DELEGATES: dict[str, str] = {**dict.fromkeys(VARIABLES, "value"), STATE: "tree", DICT: "items"}
 
 #: Kinds that are pytrees, with the fields that hold their children.

@@ -1,7 +1,7 @@
-"""`nnx.Optimizer`: variables of what a transformation of optax makes of a model's parameters.
+"""`nnx.Optimizer`: variables for the state that a transformation of optax makes from a model's parameters.
 
-From `flax.nnx.training.optimizer` 0.12.8. Each variable of the state has the metadata of the parameter
-that it is like, and is sharded again when it is made.
+From `flax.nnx.training.optimizer` 0.12.8. Each variable of the state has the metadata of its parameter, and
+is sharded again when it is made.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from shardlint.inference.overlays.optax.states import init_of, updated
 from shardlint.laws.core.values import Unknown
 
 _STEP = Array((), "uint32")
-#: Which parameter a variable is like, while its optimizer is made.
+#: The parameter of a variable, while its optimizer is made.
 _LIKE = "(like)"
 
 
@@ -38,7 +38,7 @@ def _optimizer(call: Call) -> Value:
 
 
 def _marked(params: Value) -> Value:
-    """A copy of the parameters, each with a number."""
+    """Return a copy of the parameters, each with a number."""
     count = 0
 
     def mark(value: Value) -> Value:
@@ -54,7 +54,7 @@ def _marked(params: Value) -> Value:
 def _remake(call: Call) -> Callable[[Value], Value]:
     """Make a variable of each array in a state.
 
-    Those of one shape that are like one parameter are refused together: the first is recorded.
+    Variables of one parameter and one shape are refused together: the first is recorded.
     """
     owner = Owner("nnx", call.name.removeprefix("flax."), call.place)
     first: dict[object, Value] = {}

@@ -1,9 +1,9 @@
-"""Random streams of Flax's nnx, and draws from them: ``rngs.normal((8, 16))``, ``rngs.lecun_normal()``.
+"""Random streams of nnx, and draws from them: ``rngs.normal((8, 16))``, ``rngs.lecun_normal()``.
 
 `flax.nnx.rnglib` (0.12.8) has `jax.random`'s functions and the makers of initializers as methods of `Rngs`
 and of `RngStream`; each takes its key from the stream. Both are objects with variables; those of an `Rngs`
-that came from elsewhere are not known. A key, and the count, which goes up with each key that is taken, have
-the mesh in their types that was set then: under another one of Explicit axes JAX refuses them.
+from elsewhere are unknown. The types of a key, and of the count of keys taken, have the mesh that was set
+when they were made: JAX refuses them under another mesh of Explicit axes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _KINDS = ("glorot", "he", "kaiming", "lecun", "xavier")
 _INITIALIZERS = [f"{kind}_{law}" for kind in _KINDS for law in ("normal", "uniform")]
 _INITIALIZERS += ["delta_orthogonal", "variance_scaling"]
 
-#: All that a stream has of its own, and no stream's name.
+#: Attributes of a stream that are not names of streams.
 NAMES = frozenset((*_DRAWS, *_INITIALIZERS, "broadcast", "fork", "items", "split"))
 
 
@@ -56,7 +56,7 @@ NAMES = frozenset((*_DRAWS, *_INITIALIZERS, "broadcast", "fork", "items", "split
 
 
 def stream(call: Call, shape: Shape = (), key: Array | None = None) -> LibraryObject:
-    """A stream of keys, and of a count for each of how many were taken; of new ones unless told."""
+    """Return a stream of keys (new ones by default), with a count of taken keys for each."""
     typed = made_here(call.interpreter, shape)
     held = Array(shape, KEY.dtype, typed=typed) if key is None else key
     counts = Array(shape, "uint32", typed=typed) if key is None else _counts(call, key)
@@ -73,7 +73,7 @@ def _counts(call: Call, key: Array) -> Array:
 
 
 def _seeded(call: Call, seed: Value) -> LibraryObject:
-    """A stream of a seed, or of a key; raw keys get a type of their own."""
+    """Return a stream of a seed, or of a key; raw keys have a type of their own."""
     if not isinstance(seed, Array):
         return stream(call)
     if seed.dtype == KEY.dtype:
@@ -82,7 +82,7 @@ def _seeded(call: Call, seed: Value) -> LibraryObject:
 
 
 def take_key(call: Call, held: Value) -> Value:
-    """The key that a stream, or the default one of several, gives; its count goes up."""
+    """Take a key from a stream, or from the default one of several, and increase its count."""
     if isinstance(held, LibraryObject) and held.kind == RNGS:
         held = (streams_of(held) or {}).get("default", NONE)
     if not isinstance(held, LibraryObject) or not streams_like(held):
@@ -100,7 +100,8 @@ def take_key(call: Call, held: Value) -> Value:
 
 
 def key_for_parameter(call: Call) -> Value:
-    """The key that a layer takes for one of its parameters: of its ``rngs=``, ``params`` or the default."""
+    """Return the key that a layer takes for a parameter: from its ``rngs=``, the stream ``params`` or the
+    default."""
     rngs = call.kwargs.get("rngs")
     if not isinstance(rngs, LibraryObject) or rngs.kind not in (RNGS, STREAM):
         return KEY
@@ -108,7 +109,7 @@ def key_for_parameter(call: Call) -> Value:
 
 
 def elsewhere(kind: str, origin: Place | None, split: Value | None = None) -> LibraryObject:
-    """Streams whose variables are not known; ``split`` is how many keys each holds."""
+    """Return streams with unknown variables; ``split`` is the number of keys in each."""
     unknown: Value = Unknown("the streams are not known")
     held = dict.fromkeys(("streams",) if kind == RNGS else ("key", "count"), unknown)
     return LibraryObject(kind, held if split is None else {**held, "split": split}, origin)
@@ -132,7 +133,7 @@ def _fresh(names: Iterable[Hashable], call: Call, shape: Shape = ()) -> DictValu
 
 
 def streams_of(rngs: LibraryObject) -> dict[Hashable, Value] | None:
-    """The streams of an `Rngs` by name, None where they are not known."""
+    """Return the streams of an `Rngs` by name, None where they are not known."""
     held = rngs.fields.get("streams")
     return held.items if isinstance(held, DictValue) else None
 
@@ -166,7 +167,7 @@ def fork(call: Call) -> Value:
 
 
 def split_streams(call: Call, rngs: Value, split: Value | None, plain: bool = False) -> LibraryObject:
-    """Streams like others, each of ``split`` keys; ``plain`` of one."""
+    """Return streams like others, each of ``split`` keys; of one key if ``plain``."""
     known = streams_of(rngs) if isinstance(rngs, LibraryObject) else None
     size = as_dim(split)
     if known is None or (size is None and not plain):
@@ -176,7 +177,7 @@ def split_streams(call: Call, rngs: Value, split: Value | None, plain: bool = Fa
 
 
 def split_of(rngs: LibraryObject) -> Dim | None:
-    """How many keys each stream holds; None for one, and where that is not known."""
+    """Return the number of keys in each stream; None for a single key, or if it is unknown."""
     for one in (streams_of(rngs) or {}).values():
         key = one.fields["key"] if isinstance(one, LibraryObject) and streams_like(one) else NONE
         held = key.fields["value"] if isinstance(key, LibraryObject) else NONE
@@ -186,18 +187,18 @@ def split_of(rngs: LibraryObject) -> Dim | None:
 
 
 def one_stream(call: Call) -> Value:
-    """``stream.fork()``: a stream of its own."""
+    """``stream.fork()``: a new stream."""
     known = isinstance(call.args[0], LibraryObject) and streams_like(call.args[0])
     return stream(call) if known and len(call.args) == 1 and not call.kwargs else call.args[0]
 
 
 def streams_like(held: LibraryObject) -> bool:
-    """Whether what a stream holds is known."""
+    """Return whether the contents of a stream are known."""
     return isinstance(held.fields.get("key"), LibraryObject)
 
 
 def kept_stream(call: Call, class_name: str, args: Mapping[str, Value]) -> dict[str, Value]:
-    """The stream that a layer keeps as ``rngs``, by attribute."""
+    """Return the stream that a layer stores as ``rngs``, by attribute."""
     if class_name not in _KEEPING:
         return {}
     flag, default = _KEEPING[class_name]
@@ -214,7 +215,7 @@ def kept_stream(call: Call, class_name: str, args: Mapping[str, Value]) -> dict[
 
 
 def _drops(args: Mapping[str, Value]) -> bool | None:
-    """Whether attention keeps a stream to drop by."""
+    """Return whether attention stores a stream for dropout."""
     rate, keeps = args.get("dropout_rate", Const(0.0)), as_bool(args.get("keep_rngs", Const(True)))
     if not isinstance(rate, Const) or keeps is None:
         return None
@@ -222,7 +223,7 @@ def _drops(args: Mapping[str, Value]) -> bool | None:
 
 
 _CELLS = ("LSTMCell", "OptimizedLSTMCell", "SimpleCell", "GRUCell")
-#: Layers that keep a stream: the argument that decides, and its default. Those of none always do.
+#: Layers that store a stream: the argument that decides, and its default. Layers without one always do.
 _KEEPING: dict[str, tuple[str, Const]] = {
     "Dropout": ("always", Const(True)),
     "MultiHeadAttention": ("dropout_rate", Const(True)),
@@ -235,7 +236,7 @@ _KEEPING: dict[str, tuple[str, Const]] = {
 
 
 def _is_split(call: Call) -> bool:
-    """Whether the streams hold several keys each, as mapped functions take them apart."""
+    """Return whether the streams hold several keys each, as mapped functions slice them."""
     receiver = call.args[0]
     return not isinstance(receiver, LibraryObject) or "split" in receiver.fields
 
@@ -275,7 +276,7 @@ def _initializer(name: str) -> _Rule:
 
 
 def random_methods(kind: str) -> dict[tuple[str, str], _Rule]:
-    """The methods of a kind of stream; the object is the call's first argument."""
+    """Return the methods of a kind of stream; the object is the call's first argument."""
     return {
         **{(kind, name): _draw(name) for name in _DRAWS},
         **{(kind, name): _initializer(name) for name in _INITIALIZERS},

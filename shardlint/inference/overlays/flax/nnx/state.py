@@ -1,7 +1,7 @@
-"""Trees of nnx state: taking objects apart by filters, and putting them together again.
+"""Trees of nnx state: splitting objects by filters, and merging them again.
 
-From `flax.nnx.{graph,statelib,filterlib}` 0.12.8. A state is a `LibraryObject` whose field ``tree`` is a
-dict of variables by attribute; a variable in it is the object's own.
+From `flax.nnx.{graph,statelib,filterlib}` 0.12.8. A state is a `LibraryObject` whose field ``tree`` is a dict
+of variables by attribute; they are the object's own variables.
 """
 
 from __future__ import annotations
@@ -38,14 +38,15 @@ from shardlint.laws.core.values import Unknown
 
 GRAPH = "flax.nnx.GraphDef"
 DICT = "flax.nnx.Dict"
-#: Objects that hold others in a field, of which they are made.
+#: Objects that hold others in a field.
 _INSIDE = {STATE: "tree", DICT: "items", RNGS: "streams"}
 
 # -- taking apart -----------------------------------------------------------------------------------------
 
 
 def state(call: Call) -> Value:
-    """``nnx.state(node, *filters)``: one tree of variables a filter; all of them without one."""
+    """``nnx.state(node, *filters)``: a tree of variables for each filter; one of all variables without
+    filters."""
     if not call.args or call.opaque:
         return call.unknown("the object is not known")
     taken: set[int] = set()
@@ -54,7 +55,7 @@ def state(call: Call) -> Value:
 
 
 def _taken(call: Call, accepts: Filter | None, taken: set[int]) -> Value:
-    """The variables that one filter takes, and that none before it took."""
+    """Return the variables that a filter accepts, and none before it did."""
     if accepts is None:
         return call.unknown("a filter")
     tree = _variables(call.args[0], accepts, taken, ())
@@ -66,18 +67,18 @@ def split(call: Call) -> Value:
     states = state(call)
     found = states.items if isinstance(states, Tuple) else (states,)
     node = call.args[0] if call.args else call.unknown("no object")
-    # The graph definition keeps what the object consists of now, also if it changes later.
+    # The graph definition holds the current structure of the object, also if that changes later.
     node = map_variables(node, lambda value: value)
     return Tuple((LibraryObject(GRAPH, {"node": node}, call.place), *found))
 
 
 def _variables(node: Value, accepts: Filter, taken: set[int], path: Path) -> Value:
-    """The variables in an object, by attribute; unknown where an attribute is."""
+    """Return the variables in an object, by attribute; unknown if an attribute is."""
     tree: dict[Hashable, Value] = {}
     if isinstance(node, Instance) and node.opaque:
         return Unknown("the object is not known")
     if isinstance(node, LibraryObject) and node.kind in (RNGS, STREAM) and not any(children(node)):
-        # Whatever it holds are keys and counts.
+        # It only holds keys and counts.
         nothing = accepts(path, LibraryObject("flax.nnx.RngKey", {})) is False
         return DictValue({}) if nothing else Unknown("the streams are not known")
     for name, value in children(node):
@@ -98,7 +99,7 @@ def _variables(node: Value, accepts: Filter, taken: set[int], path: Path) -> Val
 
 
 def children(node: Value) -> Iterator[tuple[Hashable, Value]]:
-    """What an object or container holds, by name or position."""
+    """Yield the contents of an object or container, by name or position."""
     if isinstance(node, Instance):
         yield from ((name, value) for name, value in node.attributes.items() if not name.startswith("("))
     elif isinstance(node, LibraryObject) and node.kind in _INSIDE:
@@ -114,7 +115,7 @@ def children(node: Value) -> Iterator[tuple[Hashable, Value]]:
 
 
 def _pop(call: Call) -> Value:
-    """``nnx.pop(node, filter)``: the variables that it takes, which the object then lacks."""
+    """``nnx.pop(node, filter)``: the accepted variables, which are removed from the object."""
     found = state(call)
     removed = {id(leaf) for leaf in _leaves(found)}
 
@@ -148,7 +149,8 @@ def _leaves(tree: Value) -> Iterator[LibraryObject]:
 
 
 def _merge(call: Call) -> Value:
-    """``nnx.merge(graphdef, state, ...)``: an object like the one that was split, of its variables."""
+    """``nnx.merge(graphdef, state, ...)``: an object like the one that was split, with the state's
+    variables."""
     graph = call.argument(0, "graphdef")
     if not isinstance(graph, LibraryObject) or graph.kind != GRAPH:
         return call.unknown("the graph definition is not known")
@@ -170,7 +172,7 @@ def _merge(call: Call) -> Value:
 
 
 def _match(node: Value, given: Value, found: dict[int, Value]) -> None:
-    """Find what a state has for each variable of an object: a variable, or the value of one."""
+    """Find the entry in a state for each variable of an object: a variable, or the value of one."""
     if isinstance(node, LibraryObject) and is_variable(node):
         if isinstance(given, LibraryObject) and is_variable(given):
             found[id(node)] = given
@@ -182,14 +184,14 @@ def _match(node: Value, given: Value, found: dict[int, Value]) -> None:
 
 
 def _pairs(node: Value, given: Value) -> Iterator[tuple[Value, Value]]:
-    """What an object holds, each with what a state has for it."""
+    """Yield the contents of an object, each with its entry in a state."""
     tree = given.fields["tree"] if isinstance(given, LibraryObject) and given.kind == STATE else given
     items = tree.items if isinstance(tree, DictValue) and tree.items is not None else {}
     yield from ((value, items[name]) for name, value in children(node) if name in items)
 
 
 def _update(call: Call) -> Value:
-    """``nnx.update(node, state, ...)``: the variables take what the state holds."""
+    """``nnx.update(node, state, ...)``: assigns the state's values to the variables."""
     for given in call.args[1:]:
         _put(call.interpreter, call.args[0], given)
     return NONE
@@ -210,7 +212,7 @@ def _put(interpreter: Evaluator, node: Value, given: Value) -> None:
 
 
 def _forget_placement(node: Value) -> None:
-    """What a state that is not followed leaves: values of the same shapes, wherever they are."""
+    """Havoc the placement of an object after an unknown state: values of the same shapes, placed anywhere."""
     if isinstance(node, LibraryObject) and is_variable(node):
         value = node.fields["value"]
         if isinstance(value, Array):
@@ -222,7 +224,7 @@ def _forget_placement(node: Value) -> None:
 
 
 def copied(node: Value) -> Value:
-    """An object of its own, with variables of its own."""
+    """Return a copy of an object, with copies of its variables."""
 
     def copy(value: Value) -> Value:
         if isinstance(value, LibraryObject):
@@ -246,19 +248,19 @@ def _pure(call: Call) -> Value:
 
 
 def _held(value: Value) -> Value:
-    """What a variable holds; other values are as they are."""
+    """Return the value in a variable; other values are returned as they are."""
     return value.fields["value"] if isinstance(value, LibraryObject) and is_variable(value) else value
 
 
 def entry(receiver: LibraryObject, name: str) -> Value | None:
-    """``state.name``: a variable, or the state below."""
+    """``state.name``: a variable, or a nested state."""
     tree = receiver.fields["tree"]
     found = tree.items.get(name) if isinstance(tree, DictValue) and tree.items is not None else None
     return None if found is None else _below(receiver, found)
 
 
 def _item(call: Call) -> Value:
-    """``state[key]``: a variable, or the state below."""
+    """``state[key]``: a variable, or a nested state."""
     receiver, key = call.args
     if not isinstance(receiver, LibraryObject):
         return call.unknown("the state is not known")
@@ -273,7 +275,7 @@ def _below(receiver: LibraryObject, found: Value) -> Value:
 
 
 def _dict(call: Call) -> Value:
-    """``nnx.Dict(mapping, **items)``: an object of these attributes, which are its items too."""
+    """``nnx.Dict(mapping, **items)``: an object whose attributes are its items."""
     made = call.interpreter.call(External("builtins.dict"), list(call.args), dict(call.kwargs), call.place)
     known = isinstance(made, DictValue) and not call.opaque
     return LibraryObject(DICT, {"items": made if known else DictValue(None)}, call.place)

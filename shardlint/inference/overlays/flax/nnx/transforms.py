@@ -1,6 +1,6 @@
-"""JAX's transforms as nnx has them: the function gets the very objects that it is called with.
+"""nnx's versions of JAX's transforms: the function receives the very objects that are passed.
 
-`flax.nnx.transforms` (0.12.8) carries what the function changes in an object back to it, where JAX's own
+`flax.nnx.transforms` (0.12.8) copies the function's changes of an object back to it, while JAX's own
 transforms work on a copy of each pytree.
 """
 
@@ -27,7 +27,7 @@ _WHOLE = "flax.nnx.whole"
 
 
 def over_objects(call: Call, transform: str, function: Value) -> Value:
-    """``transform(function)``, a transform of JAX's by its name, that leaves objects as they are."""
+    """Return ``transform(function)``, a transform of JAX by name, that passes objects unchanged."""
     interpreter = call.interpreter
 
     def shown(inner: Call) -> Value:
@@ -74,7 +74,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {f"flax.nnx.{name}": _branches for n
 
 
 def _hide(tree: Value) -> Value:
-    """The tree with each object in a box that is no pytree."""
+    """Return the tree with each object in a box that is not a pytree."""
     match tree:
         case Tuple():
             return replace(tree, items=tuple(map(_hide, tree.items)))

@@ -1,8 +1,8 @@
-"""nnx variables and their metadata: what `flax.nnx.Variable` does when it is made.
+"""nnx variables and their metadata: the constructor of `flax.nnx.Variable`.
 
-A variable is a `LibraryObject` of kind ``flax.nnx.Param`` (or another variable class) whose field
-``value`` is its array; the other fields are its metadata. An initializer `with_partitioning` returns
-a ``flax.nnx.VariableMetadata``, which `Param` takes apart.
+A variable is a `LibraryObject` of kind ``flax.nnx.Param`` (or another variable class) whose field ``value``
+is its array; the other fields are its metadata. An initializer `with_partitioning` returns a
+``flax.nnx.VariableMetadata``, which `Param` unpacks.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from shardlint.model.spans import Place
 METADATA = "flax.nnx.VariableMetadata"
 PARAM = "flax.nnx.Param"
 OPTIMIZER = "flax.nnx.Optimizer"
-#: Classes of variables, each with the one it derives from.
+#: Classes of variables, each with its base class.
 PARENTS = {
     "flax.nnx.Variable": None,
     **{
@@ -66,7 +66,7 @@ PARENTS = {
     "flax.nnx.OptVariable": "flax.nnx.OptState",
 }
 VARIABLES = tuple(PARENTS)
-#: What ``out_sharding`` was called before.
+#: Former names of ``out_sharding``.
 OLD_NAMES = ("sharding", "sharding_names")
 
 
@@ -94,9 +94,9 @@ def with_metadata(call: Call) -> Value:
 def make_variable(
     call: Call, kind: str, value: Value, metadata: dict[str, Value] | None, owner: Owner, name: str
 ) -> Value:
-    """Make a variable: shard it as its metadata says, and record a parameter.
+    """Make a variable: shard it by its metadata, and record a parameter.
 
-    ``metadata`` is None when it is not known. Metadata that the initializer carries comes first, as in
+    ``metadata`` is None if it is unknown. The initializer's metadata takes precedence, as in
     `flax.nnx.Variable`.
     """
     named = None
@@ -124,7 +124,7 @@ def make_variable(
 
 
 def _with_new_name(metadata: dict[str, Value]) -> dict[str, Value]:
-    """Metadata with the sharding under its present name."""
+    """Return metadata with the sharding under its current name."""
     for old in OLD_NAMES:
         if old in metadata:
             metadata = {**metadata, "out_sharding": metadata[old]}
@@ -135,7 +135,7 @@ def _with_new_name(metadata: dict[str, Value]) -> dict[str, Value]:
 def _sharded(
     call: Call, array: Array, metadata: dict[str, Value] | None
 ) -> tuple[Names, Mesh | Unknown | None, Verdict]:
-    """What `flax.core.spmd.shard_value` makes of a new variable: its names, their mesh, the verdict."""
+    """Return the names of a new variable, their mesh, and the verdict (`flax.core.spmd.shard_value`)."""
     interpreter = call.interpreter
     if metadata is None:
         return Names(Unknown("the metadata is not known")), None, Undecided("the metadata is not known")
@@ -181,7 +181,7 @@ def _sharded(
 
 
 def _held(array: Array, names: Names, mesh: Mesh | Unknown | None, verdict: Verdict) -> Array:
-    """The array as `shard_value` leaves it."""
+    """Return the array after `shard_value`."""
     if names.spec is None or not isinstance(verdict, Accepted):
         return array if names.spec is None else replace(array, sharding=None, typed=None)
     if not isinstance(mesh, Mesh) or not isinstance(names.spec, Spec):
@@ -194,14 +194,14 @@ def _held(array: Array, names: Names, mesh: Mesh | Unknown | None, verdict: Verd
 def _setting(
     interpreter: Evaluator, sharding: Value | None, metadata: Mapping[str, Value], place: Place
 ) -> Setting:
-    """A variable's names, and the rules of the context and its own that they meet."""
+    """Return a variable's names with the rules that apply to them, the context's and its own."""
     names = as_written(names_of(sharding))
     if isinstance(sharding, SpecValue | ShardingValue) and isinstance(names.spec, Spec):
         names = replace(names, spec=mesh_spec(names.spec))
     around, written = combined_rules(interpreter, metadata.get("sharding_rules"))
     context, own = rules_of(around), rules_of(written)
     if isinstance(context, Unknown) and not interpreter.context.program:
-        # `Meeting.judge` knows that the caller's rules may give names another meaning.
+        # `Meeting.judge` considers that the caller's rules may rename the axes.
         context = ()
     if not given_rules(context):
         context, own = own, ()
@@ -211,7 +211,7 @@ def _setting(
 
 
 def _renamed(interpreter: Evaluator, setting: Setting, shape: Shape | Unknown) -> Spec | Rejected | Undecided:
-    """What the rules make of a variable's names. What is wrong with the rules is recorded."""
+    """Return a variable's names, renamed by the rules. Mistakes in the rules are recorded."""
     if not isinstance(setting.names.spec, Spec):
         return Undecided("the names are not known")
     setting.note_names()
@@ -225,9 +225,10 @@ def _renamed(interpreter: Evaluator, setting: Setting, shape: Shape | Unknown) -
 
 
 def _elsewhere(meeting: Meeting, on: Mesh | Unknown) -> Verdict | None:
-    """Whether a `NamedSharding` is refused because of its mesh (a bare assert in `shard_value`).
+    """Return the rejection of a `NamedSharding` because of its mesh (a bare assert in `shard_value`), or
+    None.
 
-    It must be equal to the variable's own mesh, or else to that of `jax.set_mesh`, which is abstract: a
+    The mesh must be equal to the variable's own mesh, or else to that of `jax.set_mesh`, which is abstract: a
     mesh of devices never is.
     """
     mesh = meeting.mesh
@@ -245,7 +246,7 @@ def _elsewhere(meeting: Meeting, on: Mesh | Unknown) -> Verdict | None:
 
 
 def is_variable(value: Value) -> bool:
-    """Whether a value is an nnx variable."""
+    """Return whether a value is an nnx variable."""
     return isinstance(value, LibraryObject) and value.kind in VARIABLES
 
 
