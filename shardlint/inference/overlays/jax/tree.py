@@ -34,7 +34,7 @@ def map_(call: Call) -> Value:
 
     def at_leaf(leaf: Value, *parts: Value) -> Value:
         made = call.interpreter.call(function, [leaf, *parts], {}, call.place)
-        # What is not known may be a whole tree.
+        # What is unknown may be a whole tree.
         return leaf if isinstance(leaf, Unknown | Alternatives) else made
 
     return tree_map(at_leaf, tree, *rest, is_leaf=stops(call, call.kwargs.get("is_leaf")))

@@ -39,7 +39,7 @@ KEYS: dict[str, tuple[str, str]] = {
 
 
 def key_text(key: Value, simple: bool = False) -> str | None:
-    """What ``str(key)`` gives, or ``keystr((key,), simple=True)``; None where that is not known."""
+    """What ``str(key)`` gives, or ``keystr((key,), simple=True)``; None if that is unknown."""
     if not isinstance(key, LibraryObject) or key.kind not in KEYS:
         return None
     field, form = KEYS[key.kind]
@@ -85,7 +85,7 @@ def map_with_path(call: Call) -> Value:
 
 
 def _path_to(path: tuple[Value, ...], leaf: Value) -> Value:
-    """The path to a leaf; what is not known may be a whole tree, whose paths go on."""
+    """The path to a leaf; what is unknown may be a whole tree, whose paths go on."""
     return (
         Unknown("a path into what is not known") if isinstance(leaf, Unknown | Alternatives) else Tuple(path)
     )

@@ -187,13 +187,13 @@ def einsum(call: Call, equation: str, x: Array, kernel: Array) -> Shape | None:
 
 
 def dim_of(value: Value | None) -> Dim:
-    """Return a size; fresh when it is not known."""
+    """Return a size; fresh if it is unknown."""
     dim = as_size(value)
     return fresh() if dim is None else dim
 
 
 def dims_of(value: Value | None) -> Shape:
-    """Return one size or several (``features=8``, ``features=(4, 2)``). Stops when how many is not known."""
+    """Return one size or several (``features=8``, ``features=(4, 2)``). Stops if how many is unknown."""
     items = as_items(value)
     if items is not None:
         return tuple(dim_of(item) for item in items)
@@ -228,7 +228,7 @@ def ints_of(value: Value | None) -> tuple[int, ...]:
 
 
 def last(array: Array) -> Dim:
-    """Return the size of the last dimension; fresh when the rank is not known."""
+    """Return the size of the last dimension; fresh when the rank is unknown."""
     if array.shape is None:
         return fresh()
     if not array.shape:

@@ -47,7 +47,7 @@ Tree = dict[str, "Tree | Value"]
 
 
 class Mode(StrEnum):
-    """How modules run: in `init`, in `apply`, or for an unknown caller."""
+    """The way modules run: in `init`, in `apply`, or for an unknown caller."""
 
     INIT = "init"
     APPLY = "apply"

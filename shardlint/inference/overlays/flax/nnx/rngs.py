@@ -133,7 +133,7 @@ def _fresh(names: Iterable[Hashable], call: Call, shape: Shape = ()) -> DictValu
 
 
 def streams_of(rngs: LibraryObject) -> dict[Hashable, Value] | None:
-    """Return the streams of an `Rngs` by name, None where they are not known."""
+    """Return the streams of an `Rngs` by name, None if they are unknown."""
     held = rngs.fields.get("streams")
     return held.items if isinstance(held, DictValue) else None
 

@@ -44,14 +44,14 @@ class Refused(Exception):
 
 
 class Open(Exception):
-    """What the types of the results are is not known."""
+    """What the types of the results are is unknown."""
 
 
 class Trace:
     """One library call: the context's mesh, what the overlay says of its results, and the primitives.
 
-    ``eager`` tells that nothing is traced: arrays are concrete. The mesh of a caller that is not known is
-    taken for none, but no bare spec of an ``out_sharding=`` is put on it.
+    ``eager`` tells that nothing is traced: arrays are concrete. The mesh of a caller that is unknown is taken
+    for none, but no bare spec of an ``out_sharding=`` is put on it.
     """
 
     def __init__(self, context: Mesh | Unknown | None, results: Sequence[Array], *, eager: bool) -> None:
@@ -114,7 +114,7 @@ class Trace:
     # -- primitives ------------------------------------------------------------------------------------
 
     def nary(self, *operands: ArrayType) -> ArrayType:
-        """`lax.add` and its kin."""
+        """`lax.add` and its relatives."""
         shapes = [shape for x in operands if (shape := shape_of(x))]
         shape = shapes[0] if shapes else ()
         for other in shapes[1:]:
@@ -151,7 +151,7 @@ class Trace:
         return self._typed(shape, laws.dot_general(self.context, a, b, (contracted, batch), wanted))
 
     def reduce(self, x: ArrayType, axes: Sequence[int]) -> ArrayType:
-        """`lax.reduce` and its kin."""
+        """`lax.reduce` and its relatives."""
         assert x.sharding is not None
         if x.sharding.spec.unreduced or x.sharding.spec.reduced:
             raise Open
@@ -167,7 +167,7 @@ class Trace:
         return self._typed(without(shape_of(x), (axis,)), laws.argminmax(self.context, x, axis))
 
     def cumulative(self, x: ArrayType, axis: int) -> ArrayType:
-        """`lax.cumsum` and its kin."""
+        """`lax.cumsum` and its relatives."""
         return self._typed(shape_of(x), laws.cumulative(self.context, x, axis))
 
     def sort(self, x: ArrayType, axis: int) -> ArrayType:
@@ -268,7 +268,7 @@ class Trace:
         return self._typed(shape, laws.gather(self.context, x, indices, window, sizes))
 
     def scatter(self, x: ArrayType, indices: ArrayType, updates: ArrayType, window: laws.Window) -> ArrayType:
-        """`lax.scatter` and its kin."""
+        """`lax.scatter` and its relatives."""
         return self._typed(shape_of(x), laws.scatter(self.context, x, indices, updates, window))
 
     def convolve(
@@ -279,7 +279,7 @@ class Trace:
         return self._typed(shape, found)
 
     def window(self, x: ArrayType, shape: Shape) -> ArrayType:
-        """`lax.reduce_window_sum` and its kin, to a result of this shape."""
+        """`lax.reduce_window_sum` and its relatives, to a result of this shape."""
         return self._typed(shape, laws.reduce_window(self.context, x, shape))
 
     def iota(self, shape: Shape, out: Value | None = None) -> ArrayType:

@@ -28,7 +28,7 @@ from shardlint.laws.core.witness_data import Known, array_data, call_data
 from shardlint.model.spans import Place
 from shardlint.model.uses import OperationUse
 
-#: Makes the call of an operation as data; None where a value in it is not known.
+#: Makes the call of an operation as data; None where a value in it is unknown.
 Written = Callable[[Sequence[Value], dict[str, Value]], Known]
 
 _SHORT = {"jax.numpy.": "jnp.", "jax.lax.": "lax."}
@@ -86,7 +86,7 @@ def refuse_no_sharding(call: Call, name: str) -> bool:
 
 
 def record_result(call: Call, function: str, result: ArrayType | None, reason: Unknown | None) -> None:
-    """Record that JAX takes an ``out_sharding=``; ``reason`` says why the result's type is not known."""
+    """Record that JAX takes an ``out_sharding=``; ``reason`` says why the result's type is unknown."""
     asked = call.kwargs["out_sharding"]
     why = (
         asked.reason if isinstance(asked, Unknown) else "no mesh is set" if reason is None else reason.reason

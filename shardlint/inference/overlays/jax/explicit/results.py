@@ -1,7 +1,7 @@
 """The end of a library call: its results get the shardings that their types have in JAX.
 
-Where no axis is Explicit, JAX asks no law (`lax.utils.call_sharding_rule`): results are replicated, as
-far as types tell. Elsewhere a function without a rule has results whose types are not known.
+Where no axis is Explicit, JAX asks no law (`lax.utils.call_sharding_rule`): results are replicated, as far as
+types tell. Elsewhere a function without a rule has results whose types are unknown.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def finish_method(call: Call, result: Value) -> Value:
 
 
 def finish_attribute(interpreter: Evaluator, array: Array, name: str, result: Value) -> Value:
-    """End ``x.T`` and its kin, which are never refused."""
+    """End ``x.T`` and its relatives, which are never refused."""
     if array.numpy or not isinstance(result, Array):
         return result
     call = Call(interpreter, name, [array], {}, None)  # type: ignore[arg-type]
@@ -88,7 +88,7 @@ def finish_attribute(interpreter: Evaluator, array: Array, name: str, result: Va
 
 
 def finish_update(call: Call, array: Array, key: Value, result: Value) -> Value:
-    """End ``x.at[key].set(y)`` and its kin."""
+    """End ``x.at[key].set(y)`` and its relatives."""
     name = call.name.rpartition(".")[2]
     whole = replace(call, args=[array, key, *call.args])
     return _finish(whole, f"at[].{name}", result, f"`.at[...].{name}`", as_update(name))
@@ -150,7 +150,7 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
         shaped = next((ArrayType(array.shape) for array in results), None)
         record_result(call, function, next(iter(found), None) or shaped, reason)
     if placed and (len(found) != len(results) or not trace.heeded):
-        # What no rule follows is not known: the operands do not tell.
+        # What no rule follows is unknown: the operands do not tell.
         found = [None] * len(results)
     elif len(found) != len(results):
         found = [_as_replicated(context, kinds, array) for array in results]
@@ -171,7 +171,7 @@ def _as_replicated(
 ) -> ArrayType | None:
     """A result of a function whose operands are all replicated is so too, whatever it computes.
 
-    Of operands without a mesh it is not known whether the result has one.
+    Of operands without a mesh it is unknown whether the result has one.
     """
     meshes = {kind.sharding.mesh for kind in kinds if kind.sharding is not None} - {None}
     mesh = next(iter(meshes), context)

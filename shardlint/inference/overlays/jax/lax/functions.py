@@ -104,7 +104,7 @@ def batch_matmul(call: Call) -> Value:
 
 
 def reduce_axes(rule: reductions.DtypeRule) -> Transfer:
-    """`reduce_sum(operand, axes)` and its kin."""
+    """`reduce_sum(operand, axes)` and its relatives."""
 
     def transfer(call: Call) -> Value:
         operand_, axes, _ = call.bind("operand", "axes", out_sharding=None)

@@ -107,7 +107,8 @@ def _fit(part: Shape | None, whole: Shape | None) -> None:
 
 
 def updated(*names: str, slices: bool = True) -> Transfer:
-    """`dynamic_update_slice` and its kin: as the operand, never weak; of ``slices`` one has its rank."""
+    """`dynamic_update_slice` and its relatives: as the operand, never weak; of ``slices`` one has its
+    rank."""
 
     def transfer(call: Call) -> Value:
         operand_, update, *_ = call.bind("operand", *names, allow_negative_indices=None)

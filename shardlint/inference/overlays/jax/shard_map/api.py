@@ -134,7 +134,7 @@ def _witness(call: Call, wrong: Known) -> tuple[Known, Known]:
 
 
 def _or_none(value: Value) -> Value:
-    """A value that can be written down in its place: any function, or None for what is not known."""
+    """A value that can be written down in its place: any function, or None for what is unknown."""
     if isinstance(value, Function | Native | External | Bound | Partial):
         return ANY_FUNCTION
     return Const(None) if data_of(value) is None else value

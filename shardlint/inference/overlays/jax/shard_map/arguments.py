@@ -130,7 +130,7 @@ def only_specs(call: Call, api: Api, specs: Value | None, mapped: Mapped) -> boo
 
 
 def judge_specs(call: Call, api: Api, specs: Value, mapped: Mapped) -> None:
-    """Judge specs for what is not known: the axes that they name are looked at before any array."""
+    """Judge specs for what is unknown: the axes that they name are looked at before any array."""
     leaves = list(specs_in(specs))
     called = mapped.called(call)
     if not any(

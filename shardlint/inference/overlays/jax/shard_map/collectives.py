@@ -164,7 +164,7 @@ def _axis_place(call: Call, function: str) -> Place:
 
 
 def _axes(value: Value | None) -> tuple[str, ...] | None:
-    """The axis names of an argument, None when they are not known or no names."""
+    """The axis names of an argument, None if they are unknown or no names."""
     text = as_str(value)
     if text is not None:
         return (text,)
@@ -214,7 +214,7 @@ def _groups(value: Value | None) -> Groups | Unknown | None:
 
 
 def _reduction(function: str) -> Callable[[Call], Value]:
-    """psum and its kin keep the shape of every leaf."""
+    """psum and its relatives keep the shape of every leaf."""
 
     def reduce(call: Call) -> Value:
         tree, axis, groups = call.bind("x", "axis_name", axis_index_groups=None)
@@ -344,7 +344,7 @@ def _permuting(function: str) -> Callable[[Call], Value]:
 
 
 def _permutation(function: str, value: Value | None) -> Permutation | None:
-    """The pairs of a ppermute or the sources of a pshuffle, None where they are not known."""
+    """The pairs of a ppermute or the sources of a pshuffle, None if they are unknown."""
     items = as_items(value)
     if items is None:
         return None

@@ -14,7 +14,7 @@ from shardlint.laws.core.witness_data import Known, array_data
 from shardlint.laws.transforms.shard_map import impossible
 from shardlint.model.uses import CallUse, Fact
 
-#: Makes the call of an operation as data; None where a value in it is not known.
+#: Makes the call of an operation as data; None where a value in it is unknown.
 Written = Callable[[Sequence[Value], dict[str, Value]], Known]
 
 

@@ -84,11 +84,10 @@ class Mapped:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Region:
-    """Where a body runs: on ``mesh``, with the axes ``manual`` (None where they are not known), of which
-    ``outer`` are Manual around it already. ``checked`` is ``check_vma``, None where it is not known;
-    ``inherits`` tells that what varies outside does so in the types of the body too, ``traced`` that the
-    body is traced, not run step by step.
-    """
+    """Where a body runs: on ``mesh``, with the axes ``manual`` (None if they are unknown), of which ``outer``
+    are Manual around it already. ``checked`` is ``check_vma``, None if it is unknown; ``inherits`` tells that
+    what varies outside does so in the types of the body too, ``traced`` that the body is traced, not run step
+    by step."""
 
     mesh: MeshValue | Unknown | None
     manual: frozenset[str] | None
@@ -117,7 +116,7 @@ class Region:
     def bound(self, around: tuple[tuple[str, Dim], ...] | Unknown) -> tuple[tuple[str, Dim], ...] | Unknown:
         """The axes that collectives in the body may use; ``around`` are those outside.
 
-        Where the caller is not known, nobody is taken to bind further names around a shard_map.
+        Where the caller is unknown, nobody is taken to bind further names around a shard_map.
         """
         if not isinstance(self.mesh, MeshValue) or self.manual is None:
             return Unknown("the mesh is not known")
@@ -176,7 +175,7 @@ def _note_names(mapped: Mapped, mesh: Mesh) -> None:
 
 
 def _splits(call: Call, mapped: Mapped) -> bool:
-    """Whether some argument surely is an array that is split; one whose spec is None is closed over."""
+    """Whether some argument certainly is an array that is split; one whose spec is None is closed over."""
     specs = mapped.in_specs
     columns = specs.items if isinstance(specs, Tuple) else (specs,) * len(call.args)
     return any(

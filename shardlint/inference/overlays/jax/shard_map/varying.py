@@ -150,7 +150,7 @@ def _holds_array(value: Value) -> bool:
 
 
 def manual_axes(context: Context) -> frozenset[str] | None:
-    """The axes that values may vary over here; None where that is not known."""
+    """The axes that values may vary over here; None if that is unknown."""
     if not context.bound_axes:
         return frozenset()
     mesh = context.mesh.mesh if isinstance(context.mesh, MeshValue) else None

@@ -77,7 +77,8 @@ _SEVERAL_PROCESSES = "several processes"
 
 
 def one_process(interpreter: Evaluator) -> bool:
-    """Whether all devices are surely this process's: their number is known, and nothing speaks of others."""
+    """Whether all devices are certainly this process's: their number is known, and nothing speaks of
+    others."""
     return isinstance(interpreter.device_count, int) and _SEVERAL_PROCESSES not in interpreter.switches
 
 

@@ -232,7 +232,7 @@ def _type(value: Value) -> AxisType | Junk | Unknown:
 
 
 def possible_types(types: Types, count: int, default: AxisType) -> list[tuple[AxisType, ...]]:
-    """The types that so many axes may have: where some are not known, all of those are Auto or all Explicit.
+    """The types that so many axes may have: where some are unknown, all of those are Auto or all Explicit.
 
     Other mixtures do not matter: what JAX refuses of both it refuses of them.
     """
@@ -285,7 +285,7 @@ def rank_of_no_devices(value: Value | None) -> int | None:
 
 
 def open_shape(names: Names) -> tuple[Dim, ...] | Unknown:
-    """A device array that is not known has the rank of its names, or JAX raises; the sizes stay open."""
+    """A device array that is unknown has the rank of its names, or JAX raises; the sizes stay open."""
     if not isinstance(names, tuple):
         return Unknown("devices that are not known")
     return tuple(dims.distinct(str(name), 1) for name in names)

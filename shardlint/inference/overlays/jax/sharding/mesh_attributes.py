@@ -51,7 +51,7 @@ def mesh_attribute(interpreter: Evaluator, value: MeshValue, name: str, place: P
 
 
 def _of_process(value: MeshValue, name: str) -> Value:
-    """What depends on this process: how many there are is not known, and how many devices each has."""
+    """What depends on this process: how many there are is unknown, and how many devices each has."""
     if name != "local_mesh":
         return Unknown(f"`Mesh.{name}`")
     # `mesh._get_local_mesh` makes a new one, of Auto axes.

@@ -174,7 +174,7 @@ def _judge(
 
 
 def _held(array: Array, mesh: Mesh | Unknown | None) -> Spec | None:
-    """How the array is sharded on this mesh already, None where that is not known."""
+    """How the array is sharded on this mesh already, None if that is unknown."""
     holder = array.sharding.mesh if array.sharding is not None else None
     spec = array.sharding.spec if array.sharding is not None else None
     held = isinstance(holder, MeshValue) and holder.mesh == mesh
@@ -285,7 +285,7 @@ def _is_beside(interpreter: Evaluator, target: Value, place: Place) -> bool:
 def record_open(
     interpreter: Evaluator, api: Api, array: Array, spec: Spec | Unknown, reason: Unknown, place: Place
 ) -> None:
-    """Record an array that meets a spec of which it is not known what JAX makes; ``reason`` says why."""
+    """Record an array that meets a spec of which it is unknown what JAX makes; ``reason`` says why."""
     interpreter.record(
         Placement(
             place=place,

@@ -303,7 +303,7 @@ def _index(call: Call) -> Value:
 
 
 def _matches(held: SpecValue, wanted: Value) -> list[int] | None:
-    """The dimensions whose entry is this one; None where that is not known."""
+    """The dimensions whose entry is this one; None if that is unknown."""
     entry = entry_of(wanted)
     same = [equal_specs(Spec((entry,)), Spec((other,))) for other in held.spec.entries]
     return None if None in same else [i for i, equal in enumerate(same) if equal]

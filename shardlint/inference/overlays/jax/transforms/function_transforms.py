@@ -1,4 +1,4 @@
-"""Function transforms: `vmap`, `grad`, `checkpoint`, `pmap`, `eval_shape` and their kin."""
+"""Function transforms: `vmap`, `grad`, `checkpoint`, `pmap`, `eval_shape` and their relatives."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
 
 
 def _leaves(tree: Value) -> list[Value]:
-    """The leaves of a tree of shardings; what is not known has none."""
+    """The leaves of a tree of shardings; what is unknown has none."""
     if isinstance(tree, Tuple | ListValue):
         return [leaf for item in tree.items or () for leaf in _leaves(item)]
     if isinstance(tree, DictValue):
@@ -201,7 +201,7 @@ def function_name(function: Value) -> str:
 
 
 def _static_arguments(call: Call, function: Value) -> tuple[frozenset[int], frozenset[str]] | None:
-    """Positions and names of static arguments; None when they are not known."""
+    """Positions and names of static arguments; None if they are unknown."""
     numbers, names = call.kwargs.get("static_argnums"), call.kwargs.get("static_argnames")
     parameters = call.interpreter.parameter_names(function)
     positions: set[int] = set()

@@ -52,7 +52,7 @@ def lowers(call: Call) -> bool:
 def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:
     """Record keyword arguments of a function with in_shardings (`pjit._trace_for_jit`), static ones too.
 
-    What is not known may be None after all, and what only says a layout (`Format(Layout.AUTO)`) counts as it.
+    What is unknown may be None after all, and what only says a layout (`Format(Layout.AUTO)`) counts as it.
     """
     if not call.kwargs or isinstance(in_shardings, Unknown | External):
         return False
@@ -223,7 +223,7 @@ def _ends(
 
 
 def _home(call: Call, array: Array) -> ShardingValue | Devices | None:
-    """Where an argument lies for sure; a struct is taken to lie where its sharding says."""
+    """Where an argument lies for certain; a struct is taken to lie where its sharding says."""
     if array.struct:
         return array.sharding if call.name.endswith(".lower") else None
     held = array.committed
@@ -262,7 +262,8 @@ def _devices_text(order: DeviceOrder | None) -> str:
 def _used(
     call: Call, function: Value, args: Sequence[Value], kwargs: dict[str, Value], argument: Argument
 ) -> bool:
-    """Whether a result is computed from an argument for sure: what is not is dropped, and lies anywhere."""
+    """Whether a result is computed from an argument for certain: what is not is dropped, and lies
+    anywhere."""
 
     def given(key: int | str, value: Value) -> Value:
         return marked(value, argument.path) if key == argument.key else value

@@ -99,7 +99,7 @@ def _boxed(tree: Value) -> list[tuple[Array, str]]:
 
 
 def _may_be_sharded(tree: Value) -> bool:
-    """Whether an argument may bring a sharding along: anything that is not known, or is placed, or boxed."""
+    """Whether an argument may bring a sharding along: anything that is unknown, or is placed, or boxed."""
     if isinstance(tree, Array):
         return tree.sharding is not None
     if isinstance(tree, Unknown | Alternatives) or (isinstance(tree, LibraryObject) and is_box(tree)):

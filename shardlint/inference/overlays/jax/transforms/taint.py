@@ -1,7 +1,7 @@
-"""Following a value through a function: which others are computed from it for sure.
+"""Following a value through a function: which others are computed from it for certain.
 
-It is marked as varying over an axis that nothing else has, and the function evaluated once more
-without recording anything: what varies over the mark afterwards was computed from it.
+It is marked as varying over an axis that nothing else has, and the function evaluated once more without
+recording anything: what varies over the mark afterwards was computed from it.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def nary(t: Trace, call: Call) -> ArrayType:
 
 
 def nary_as_given(t: Trace, call: Call) -> ArrayType:
-    """`lax.add` and its kin: operands have one rank, or are scalars."""
+    """`lax.add` and its relatives: operands have one rank, or are scalars."""
     return t.nary(*_operands(t, call))
 
 
@@ -69,7 +69,7 @@ def first_operand(t: Trace, call: Call) -> ArrayType:
 
 
 def activated(t: Trace, call: Call) -> ArrayType:
-    """`jax.nn.relu` and its kin: one array beside constants."""
+    """`jax.nn.relu` and its relatives: one array beside constants."""
     x = t.operand(call.args[0] if call.args else call.argument(None, "x"))
     return t.nary(x, SCALAR)
 

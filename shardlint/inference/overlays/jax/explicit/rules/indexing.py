@@ -165,7 +165,7 @@ def take_along_axis(t: Trace, call: Call) -> ArrayType:
 
 
 def updated(t: Trace, call: Call) -> ArrayType:
-    """``x.at[key].set(y)`` and its kin: the operands are the array, the key and the update."""
+    """``x.at[key].set(y)`` and its relatives: the operands are the array, the key and the update."""
     array, key, update = call.args[:3]
     out = call.kwargs.get("out_sharding")
     x = t.operand(array)

@@ -144,7 +144,7 @@ def filled(t: Trace, call: Call) -> ArrayType:
 
 
 def made_like(t: Trace, call: Call) -> ArrayType:
-    """`jnp.zeros_like(a)` and its kin: as the array, unless another shape or sharding is asked for."""
+    """`jnp.zeros_like(a)` and its relatives: as the array, unless another shape or sharding is asked for."""
     options = ("shape", "device", "out_sharding", "sharding")
     if any(given(call.kwargs.get(name)) for name in options) or len(call.args) > 2:
         raise Open

@@ -124,7 +124,7 @@ _ADDED: dict[int, dict[int, tuple[int, ...]]] = {
 
 
 def at_least(width: int) -> Rule:
-    """`jnp.atleast_1d` and its kin of one array: dimensions of size 1 where numpy has them."""
+    """`jnp.atleast_1d` and its relatives of one array: dimensions of size 1 where numpy has them."""
     places: dict[int, dict[int, tuple[int, ...]]] = {
         1: {0: (0,)},
         2: {0: (0, 1), 1: (0,)},

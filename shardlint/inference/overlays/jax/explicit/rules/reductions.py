@@ -20,7 +20,7 @@ def reduced(t: Trace, x: ArrayType, axes: Sequence[int], keepdims: bool) -> Arra
 
 
 def reduction(t: Trace, call: Call) -> ArrayType:
-    """`jnp.sum` and its kin (`jnp.reductions._reduction`)."""
+    """`jnp.sum` and its relatives (`jnp.reductions._reduction`)."""
     a, axis, keepdims, where = _bound(call)
     x = t.nary(t.operand(a))
     if where is not None and not is_none(where):
@@ -166,7 +166,7 @@ def top_k(t: Trace, call: Call) -> Sequence[ArrayType]:
 
 
 def lax_reduction(t: Trace, call: Call) -> ArrayType:
-    """`lax.reduce_sum(operand, axes)` and its kin."""
+    """`lax.reduce_sum(operand, axes)` and its relatives."""
     a, axes, _ = call.bind("operand", "axes", out_sharding=None)
     if given(call.kwargs.get("out_sharding")):
         raise Open
