@@ -18,7 +18,7 @@ _Initialize = Callable[[Call, str | None], Value]
 
 
 def _drawn(call: Call, default: str | None) -> Value:
-    """A draw of `jax.random`: those of initializers take the same ``out_sharding=``."""
+    """Return a draw of `jax.random`: those of initializers take the same ``out_sharding=``."""
     key, shape, dtype, out = call.bind("key", "shape", dtype=None, out_sharding=None)
     return _made(call, External("jax.random.normal"), [key, shape], dtype, default, out)
 
@@ -32,7 +32,7 @@ def _filled(name: str) -> _Initialize:
 
 
 def _unsharded(initialize: _Initialize) -> _Initialize:
-    """An initializer of which it is not followed what it makes of an ``out_sharding=``."""
+    """Return an initializer of which it is not followed what it makes of an ``out_sharding=``."""
 
     def plain(call: Call, default: str | None) -> Value:
         if given(call.argument(3, "out_sharding")):
@@ -59,7 +59,7 @@ def _made(
 
 
 def _maker(initialize: _Initialize, *names: str) -> Transfer:
-    """A function of these parameters, ``dtype`` among them, that returns an initializer."""
+    """Return a function of these parameters, ``dtype`` among them, that returns an initializer."""
 
     def transfer(call: Call) -> Value:
         options = dict(zip(names, call.bind(**dict.fromkeys(names)), strict=True))

@@ -29,7 +29,7 @@ from shardlint.laws.core.dims import divisible, floordiv
 
 
 def activation(rule: Rule, *names: str) -> Transfer:
-    """An elementwise function with these further parameters."""
+    """Return an elementwise function with these further parameters."""
 
     def transfer(call: Call) -> Value:
         x, *_ = call.bind("x", **dict.fromkeys(names))
@@ -39,7 +39,7 @@ def activation(rule: Rule, *names: str) -> Transfer:
 
 
 def along_axis(*names: str) -> Transfer:
-    """A function that keeps the shape and works along an axis."""
+    """Return a function that keeps the shape and works along an axis."""
 
     def transfer(call: Call) -> Value:
         x, axis, *_ = call.bind("x", axis=Const(-1), **dict.fromkeys(names))
@@ -62,7 +62,7 @@ def weak_float_of_bool(dtype: str, weak: bool, numpy: bool) -> tuple[str | None,
 
 
 def weak_integer(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """The operand's dtype; bool becomes a weak integer."""
+    """Return the operand's dtype; bool becomes a weak integer."""
     return ("int32", True) if dtype == "bool" else (dtype, weak)
 
 

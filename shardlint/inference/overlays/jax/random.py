@@ -78,7 +78,7 @@ def wrap_key_data(call: Call) -> Value:
 
 
 def drawn(default: str, *before: str) -> Transfer:
-    """A draw ``key, *before, shape=(), dtype`` with this default dtype."""
+    """Return a draw ``key, *before, shape=(), dtype`` with this default dtype."""
 
     def transfer(call: Call) -> Value:
         _, *rest = call.bind("key", *before, shape=None, dtype=None, mode=None, out_sharding=None)
@@ -89,7 +89,7 @@ def drawn(default: str, *before: str) -> Transfer:
 
 
 def parametrised(default: str, *names: str) -> Transfer:
-    """A draw ``key, *parameters, shape=None, dtype``: no shape means the parameters' own."""
+    """Return a draw ``key, *parameters, shape=None, dtype``: no shape means the parameters' own."""
 
     def transfer(call: Call) -> Value:
         _, *rest = call.bind("key", *names, shape=None, dtype=None, out_sharding=None)

@@ -73,7 +73,7 @@ def flatten(call: Call) -> Value:
 
 
 def _structure(call: Call, tree: Value | None, is_leaf: Value | None) -> Value:
-    """A structure keeps the tree, with something that is no node for each leaf."""
+    """Return a structure keeps the tree, with something that is no node for each leaf."""
     marked = tree_map(lambda leaf: Const("a leaf"), _tree(tree), is_leaf=stops(call, is_leaf))
     return LibraryObject("jax.tree.structure", {"tree": marked})
 

@@ -85,7 +85,7 @@ def map_with_path(call: Call) -> Value:
 
 
 def _path_to(path: tuple[Value, ...], leaf: Value) -> Value:
-    """The path to a leaf; what is unknown may be a whole tree, whose paths go on."""
+    """Return the path to a leaf; what is unknown may be a whole tree, whose paths go on."""
     return (
         Unknown("a path into what is not known") if isinstance(leaf, Unknown | Alternatives) else Tuple(path)
     )
@@ -114,7 +114,7 @@ def flatten(call: Call) -> Value:
 
 
 def _flat(tree: DictValue, keep_empty: bool, is_leaf: Callable[[tuple, Value], bool]) -> dict[tuple, Value]:
-    """The leaves of nested dicts by their paths; only dicts are nodes."""
+    """Return the leaves of nested dicts by their paths; only dicts are nodes."""
     found: dict[tuple, Value] = {}
 
     def visit(prefix: tuple[Hashable, ...], node: Value) -> None:

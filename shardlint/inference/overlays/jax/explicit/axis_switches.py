@@ -79,7 +79,7 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
 
 
 def _mesh_of(call: Call, sharding: Value) -> Mesh | Unknown | None:
-    """The mesh whose axes change: the context's, or that of the sharding (`pjit._get_new_mesh`)."""
+    """Return the mesh whose axes change: the context's, or that of the sharding (`pjit._get_new_mesh`)."""
     holder = call.interpreter.context.mesh
     if holder is None and isinstance(sharding, ShardingValue):
         holder = sharding.mesh
@@ -87,7 +87,7 @@ def _mesh_of(call: Call, sharding: Value) -> Mesh | Unknown | None:
 
 
 def _names(axes: Value | None, mesh: Mesh | Unknown) -> list[str] | None:
-    """The axes that change: those named, else all."""
+    """Return the axes that change: those named, else all."""
     if isinstance(mesh, Unknown):
         return None
     if axes is None or is_none(axes):
@@ -125,7 +125,7 @@ def _in_explicit(call: Call, function: Value, inside: Mesh, sharding: Value) -> 
 
 
 def _seen(tree: Value, mesh: Mesh) -> Value:
-    """The arrays as a mesh of other axis types has them."""
+    """Return the arrays as a mesh of other axis types has them."""
     return map_arrays(traced(tree), lambda array, _: in_types_of(array, mesh))
 
 

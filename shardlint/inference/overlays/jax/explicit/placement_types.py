@@ -29,7 +29,7 @@ def typed_by(
     spec: Spec | Junk | Unknown | None,
     verdict: Verdict,
 ) -> TypeSharding | None:
-    """The sharding in the type of an array that went through an API; None if it is unknown.
+    """Return the sharding in the type of an array that went through an API; None if it is unknown.
 
     A constraint leaves the type alone, as far as it constrains, but puts it on its mesh
     (`pjit._sharding_constraint_abstract_eval`); a creation function inside jit ignores ``device=``.

@@ -65,7 +65,7 @@ class Trace:
     # -- what comes in ---------------------------------------------------------------------------------
 
     def operand(self, value: Value | None) -> ArrayType:
-        """The type of an argument that an array is wanted for."""
+        """Return the type of an argument that an array is wanted for."""
         kind = None if value is None else self.operand_or_option(value)
         if kind is None:
             raise Open
@@ -88,27 +88,27 @@ class Trace:
         return kind
 
     def size(self, value: Value | None) -> Dim:
-        """An argument that is a size."""
+        """Return an argument that is a size."""
         dim = as_dim(value)
         if dim is None:
             raise Open
         return dim
 
     def same(self, one: Dim, other: Dim) -> bool:
-        """Whether two sizes are equal."""
+        """Return whether two sizes are equal."""
         answer = equal(one, other)
         if answer is None:
             raise Open
         return answer
 
     def result_shape(self) -> Shape:
-        """The shape of the only result."""
+        """Return the shape of the only result."""
         if len(self.results) != 1 or self.results[0].shape is None:
             raise Open
         return self.results[0].shape
 
     def refusal(self, cause: Cause, exception: str, detail: str, dimension: int | None = None) -> Refused:
-        """A rejection by the library itself, before it comes to a primitive."""
+        """Return a rejection by the library itself, before it comes to a primitive."""
         return Refused(Rejected(cause, exception, "trace", dimension=dimension, detail=detail))
 
     # -- primitives ------------------------------------------------------------------------------------
@@ -349,7 +349,7 @@ class Trace:
         return ArrayType(shape, None, found)
 
     def _out(self, value: Value | None, order: Sequence[int] = ()) -> laws.OutSharding:
-        """An ``out_sharding=``, its entries in another order where one is told.
+        """Return an ``out_sharding=``, its entries in another order where one is told.
 
         In order, a spec goes as it is to the primitive, which also sees what is too long in it.
         """
@@ -382,13 +382,13 @@ def out_sharding(value: Value | None) -> laws.OutSharding:
 
 
 def shape_of(x: ArrayType) -> Shape:
-    """The shape of an operand."""
+    """Return the shape of an operand."""
     assert x.shape is not None
     return x.shape
 
 
 def rank(x: ArrayType) -> int:
-    """The number of an operand's dimensions."""
+    """Return the number of an operand's dimensions."""
     return len(shape_of(x))
 
 
@@ -400,22 +400,22 @@ def entries_of(x: ArrayType) -> tuple[Entry, ...]:
 
 
 def dimensions(x: ArrayType) -> list[tuple[Dim, Entry]]:
-    """Each dimension's size, and along what it lies."""
+    """Return each dimension's size, and along what it lies."""
     return list(zip(shape_of(x), entries_of(x), strict=True))
 
 
 def without(shape: Shape, axes: Sequence[int]) -> Shape:
-    """A shape without some of its dimensions."""
+    """Return a shape without some of its dimensions."""
     return tuple(size for i, size in enumerate(shape) if i not in axes)
 
 
 def replaced(shape: Shape, axis: int, size: Dim) -> Shape:
-    """A shape with another size of one dimension."""
+    """Return a shape with another size of one dimension."""
     return (*shape[:axis], size, *shape[axis + 1 :])
 
 
 def _padded(x: ArrayType, width: int) -> ArrayType:
-    """The type with dimensions of size 1 in front."""
+    """Return the type with dimensions of size 1 in front."""
     assert x.sharding is not None
     missing = width - rank(x)
     spec = replace(x.sharding.spec, entries=((None,) * missing + entries_of(x)))

@@ -35,7 +35,7 @@ _SHORT = {"jax.numpy.": "jnp.", "jax.lax.": "lax."}
 
 
 def short_name(name: str) -> str:
-    """A function as programs name it: ``jnp.add``, ``lax.reshape``, ``jax.nn.softmax``."""
+    """Return a function as programs name it: ``jnp.add``, ``lax.reshape``, ``jax.nn.softmax``."""
     prefix = next((long for long in _SHORT if name.startswith(long)), "")
     return _SHORT.get(prefix, "") + name[len(prefix) :]
 
@@ -105,7 +105,7 @@ def record_result(call: Call, function: str, result: ArrayType | None, reason: U
 
 
 def _named(value: Value, operands: list[ArrayType]) -> Value:
-    """The value with operands for the arrays in it, whose types are appended."""
+    """Return the value with operands for the arrays in it, whose types are appended."""
     if isinstance(value, Array):
         kind = type_of(value)
         assert kind is not None
@@ -121,17 +121,17 @@ def _named(value: Value, operands: list[ArrayType]) -> Value:
 
 
 def as_function(name: str) -> Written:
-    """An operation that is a call of a library's function."""
+    """Return an operation that is a call of a library's function."""
     return lambda args, kwargs: call_of(name, args, kwargs)
 
 
 def as_method(name: str) -> Written:
-    """An operation that is a call of a method of its first operand."""
+    """Return an operation that is a call of a method of its first operand."""
     return as_function(f"jax.Array.{name}")
 
 
 def as_operator(symbol: str) -> Written:
-    """An operation that is an operator on one or two operands."""
+    """Return an operation that is an operator on one or two operands."""
     return lambda args, kwargs: call_of(f"{len(args)} {symbol}", args, kwargs)
 
 

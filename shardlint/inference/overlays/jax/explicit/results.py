@@ -161,7 +161,7 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
 
 
 def _is_given_sharding(call: Call) -> bool:
-    """Whether a call says how its result is to be sharded, by whichever argument."""
+    """Return whether a call says how its result is to be sharded, by whichever argument."""
     by_position = any(isinstance(value, SpecValue | ShardingValue) for value in call.args)
     return by_position or any(given(call.kwargs.get(name)) for name in _SHARDINGS)
 
@@ -169,7 +169,7 @@ def _is_given_sharding(call: Call) -> bool:
 def _as_replicated(
     context: Mesh | Unknown | None, kinds: Sequence[ArrayType], array: Array
 ) -> ArrayType | None:
-    """A result of a function whose operands are all replicated is so too, whatever it computes.
+    """Return a result of a function whose operands are all replicated is so too, whatever it computes.
 
     Of operands without a mesh it is unknown whether the result has one.
     """
@@ -200,7 +200,7 @@ def _arrays(value: Value) -> Iterator[Array]:
 
 
 def _concerned(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> bool:
-    """Whether some axis is known to be Explicit, of the context's mesh or of an operand's."""
+    """Return whether some axis is known to be Explicit, of the context's mesh or of an operand's."""
     meshes = [context, *(kind.sharding.mesh for kind in kinds if kind.sharding is not None)]
     return any(isinstance(mesh, Mesh) and has_explicit(mesh) for mesh in meshes)
 
@@ -232,14 +232,14 @@ def _plain(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> Give:
 
 
 def _grafted(kind: ArrayType | None, array: Array) -> TypeSharding | None:
-    """The sharding a rule gives an array, where they agree on its rank."""
+    """Return the sharding a rule gives an array, where they agree on its rank."""
     if kind is None or kind.shape is None or array.shape is None or len(kind.shape) != len(array.shape):
         return None
     return kind.sharding
 
 
 def _over_arrays(result: Value, give: Give) -> Value:
-    """The result with a sharding in the type of each array of JAX's in it, counted in order."""
+    """Return the result with a sharding in the type of each array of JAX's in it, counted in order."""
     numbers = itertools.count()
 
     def change(value: Value) -> Value:

@@ -27,17 +27,17 @@ _PYTHON_DTYPES: dict[type, str] = {bool: "bool", int: "int32", float: "float32",
 
 
 def meshless(shape: Shape) -> TypeSharding:
-    """The sharding in the type of a numpy array, or of what is made without a mesh."""
+    """Return the sharding in the type of a numpy array, or of what is made without a mesh."""
     return replicated(None, shape)
 
 
 def replicated(mesh: Mesh | None, shape: Shape) -> TypeSharding:
-    """The sharding in the type of an array that no Explicit axis splits."""
+    """Return the sharding in the type of an array that no Explicit axis splits."""
     return TypeSharding(mesh, Spec((None,) * len(shape)))
 
 
 def typed_as(mesh: Mesh, spec: Spec, shape: Shape | None) -> TypeSharding | None:
-    """The sharding in the type of an array placed so (`core.modify_spec_for_auto_manual`).
+    """Return the sharding in the type of an array placed so (`core.modify_spec_for_auto_manual`).
 
     None where the rank, or an entry, is unknown.
     """
@@ -53,7 +53,7 @@ def typed_as(mesh: Mesh, spec: Spec, shape: Shape | None) -> TypeSharding | None
 
 
 def padded(spec: Spec, shape: Shape | None) -> Spec:
-    """The spec with one entry a dimension."""
+    """Return the spec with one entry a dimension."""
     missing = 0 if shape is None else len(shape) - len(spec)
     return replace(spec, entries=(*spec.entries, *(None,) * missing))
 
@@ -64,19 +64,20 @@ def _unknown(entry: object) -> bool:
 
 
 def context_of(interpreter: Evaluator) -> Mesh | Unknown | None:
-    """The mesh of `jax.set_mesh` as types hold it; None for none."""
+    """Return the mesh of `jax.set_mesh` as types hold it; None for none."""
     mesh = interpreter.context.mesh
     return replace(mesh.mesh, abstract=True) if isinstance(mesh, MeshValue) else mesh
 
 
 def made_here(interpreter: Evaluator, shape: Shape | None) -> TypeSharding | None:
-    """The sharding in the type of an array that a library makes: replicated over the context's mesh."""
+    """Return the sharding in the type of an array that a library makes: replicated over the context's
+    mesh."""
     mesh = context_of(interpreter)
     return None if shape is None or isinstance(mesh, Unknown) else replicated(mesh, shape)
 
 
 def type_of(value: Value) -> ArrayType | None:
-    """The type that an operand of a library call has; None for what is no array and no number."""
+    """Return the type that an operand of a library call has; None for what is no array and no number."""
     if isinstance(value, Array):
         typed = value.typed
         if typed is not None and value.shape is not None and len(typed.spec) != len(value.shape):
@@ -92,7 +93,7 @@ def type_of(value: Value) -> ArrayType | None:
 
 
 def has_explicit(mesh: Mesh | Unknown | None) -> bool:
-    """Whether a mesh has Explicit axes, or may."""
+    """Return whether a mesh has Explicit axes, or may."""
     return isinstance(mesh, Unknown) or (mesh is not None and AxisType.EXPLICIT in mesh.types)
 
 
@@ -113,7 +114,8 @@ def in_type(array: Array) -> Array:
 
 
 def in_types_of(array: Array, mesh: Mesh) -> Array:
-    """The array as a mesh of other axis types has it: its type names no axis that is not Explicit there."""
+    """Return the array as a mesh of other axis types has it: its type names no axis that is not Explicit
+    there."""
     kind = type_of(array)
     if kind is None or kind.sharding is None or array.shape is None:
         return replace(array, sharding=None, typed=None)
@@ -125,7 +127,7 @@ def in_types_of(array: Array, mesh: Mesh) -> Array:
 
 
 def struct_type(array: Array) -> TypeSharding | None:
-    """The sharding of a struct that `jax.eval_shape` returns: only that of meshes all Explicit."""
+    """Return the sharding of a struct that `jax.eval_shape` returns: only that of meshes all Explicit."""
     typed = array.typed
     if typed is None or array.shape is None or typed.mesh is None:
         return typed

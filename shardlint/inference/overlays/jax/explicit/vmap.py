@@ -45,7 +45,7 @@ class Mapped:
         return next(iter(known)) if sure else Unknown("what is mapped over is not known")
 
     def put(self, array: Array, position: int) -> TypeSharding | None:
-        """The sharding in the type of a result that holds one of these an example at ``position``."""
+        """Return the sharding in the type of a result that holds one of these an example at ``position``."""
         typed, entry = array.typed, self.entry
         if typed is None or isinstance(entry, Unknown):
             return None
@@ -57,8 +57,8 @@ class Mapped:
         return replace(typed, spec=_inserted(typed.spec, position, entry))
 
     def refused(self, call: Call) -> bool:
-        """Whether JAX refuses to map these: their mapped dimensions lie along other axes, or what is not
-        mapped lies along the axes that are mapped over."""
+        """Return whether JAX refuses to map these: their mapped dimensions lie along other axes, or what is
+        not mapped lies along the axes that are mapped over."""
         known = [i for i, entry in enumerate(self.entries) if not isinstance(entry, Unknown)]
         odd = next((i for i in known if self.entries[i] != self.entries[known[0]]), None)
         if odd is not None:

@@ -49,7 +49,7 @@ _COUNTER = Array((), "int32").vary(CONSTANT)
 
 
 def traced(tree: Value) -> Value:
-    """The tree with its numbers made arrays, as a traced function sees it."""
+    """Return the tree with its numbers made arrays, as a traced function sees it."""
     return tree_map(_traced_leaf, tree)
 
 
@@ -61,7 +61,7 @@ def _traced_leaf(leaf: Value) -> Value:
 
 
 def agreed(first: Value, second: Value, checked: bool = True) -> Value:
-    """The value of a carry or branch result that both describe. Stops where structures differ.
+    """Return the value of a carry or branch result that both describe. Stops where structures differ.
 
     Where types are ``checked`` for what varies, both have one type; else it may be either.
     """
@@ -149,13 +149,13 @@ def _begun(call: Call, init: Value) -> Value:
 
 
 def _leading(tree: Value) -> Dim | None:
-    """The size of the leading axis that all leaves share."""
+    """Return the size of the leading axis that all leaves share."""
     sizes = [x.shape[0] for leaf in leaves(tree) if (x := operand(leaf)).shape]
     return same_dim(sizes) if sizes else None
 
 
 def _row(leaf: Value) -> Value:
-    """One slice of a leaf along its leading axis; what is unknown may be a whole tree."""
+    """Return one slice of a leaf along its leading axis; what is unknown may be a whole tree."""
     if isinstance(leaf, Unknown):
         return leaf
     x = operand(leaf)
@@ -166,7 +166,7 @@ def _row(leaf: Value) -> Value:
 
 
 def _shifted(typed: TypeSharding | None, by: int) -> TypeSharding | None:
-    """The sharding of an array with one leading dimension more, or less: which must not be split."""
+    """Return the sharding of an array with one leading dimension more, or less: which must not be split."""
     if typed is None or (by < 0 and typed.spec.entries[:1] not in ((), (None,))):
         return None
     entries = (None, *typed.spec.entries) if by > 0 else typed.spec.entries[1:]
@@ -174,7 +174,7 @@ def _shifted(typed: TypeSharding | None, by: int) -> TypeSharding | None:
 
 
 def _piled(size: Dim, tree: Value) -> Value:
-    """The tree with a leading axis of this size on each leaf."""
+    """Return the tree with a leading axis of this size on each leaf."""
 
     def pile(leaf: Value) -> Value:
         if isinstance(leaf, Unknown):

@@ -129,7 +129,8 @@ def _convolved(
 
 
 def layouts(numbers: Value | None, rank: int) -> tuple[str, str, str]:
-    """The layouts of input, kernel and output (``NHWC``, ``HWIO``, ``NHWC``); channels first by default."""
+    """Return the layouts of input, kernel and output (``NHWC``, ``HWIO``, ``NHWC``); channels first by
+    default."""
     spatial = "".join(chr(ord("a") + i) for i in range(rank - 2))
     if not given(numbers):
         return "NC" + spatial, "OI" + spatial, "NC" + spatial
@@ -148,7 +149,7 @@ def layouts(numbers: Value | None, rank: int) -> tuple[str, str, str]:
 
 
 def _spatial(layout: str, others: str) -> str:
-    """The spatial axes of a layout, in an order the three layouts share: that of the input."""
+    """Return the spatial axes of a layout, in an order the three layouts share: that of the input."""
     return "".join(sorted(letter for letter in layout if letter not in others))
 
 
@@ -185,7 +186,7 @@ def reduce_window(call: Call) -> Value:
 def windows(
     shape: Shape, sizes: Shape, steps: Shape, pads: Sequence[str | tuple[Dim, Dim]], holes: Shape
 ) -> Shape:
-    """The shape of sliding windows over every axis."""
+    """Return the shape of sliding windows over every axis."""
     rows = zip(shape, sizes, steps, pads, holes, strict=True)
     return tuple(window_size(size, window, step, pad, hole) for size, window, step, pad, hole in rows)
 

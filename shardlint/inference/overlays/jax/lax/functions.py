@@ -71,7 +71,8 @@ def dot_general(call: Call) -> Value:
 
 
 def _product(call: Call, x: Array, y: Array, shape: Shape | None, preferred: Value | None) -> Array:
-    """A product; lax promotes unlike dtypes its own way (two 16-bit floats do not widen, weak counts)."""
+    """Return a product; lax promotes unlike dtypes its own way (two 16-bit floats do not widen, weak
+    counts)."""
     found = contracted(call, [x, y], shape, preferred)
     unlike = x.dtype != y.dtype and (x.weak or y.weak or found.dtype not in (x.dtype, y.dtype))
     return replace(found, dtype=None, weak=False) if unlike and not given(preferred) else found

@@ -57,7 +57,7 @@ def slice_in_dim(call: Call) -> Value:
 
 
 def with_axis(shape: Shape, axis: int, *sizes: Dim) -> Shape:
-    """The shape with these sizes in place of an axis."""
+    """Return the shape with these sizes in place of an axis."""
     return (*shape[:axis], *sizes, *shape[axis + 1 :])
 
 

@@ -112,7 +112,7 @@ def _wrapped(call: Call, function: Value, options: dict[str, Value]) -> Value:
 
 
 def _refused(call: Call, verdict: Verdict) -> bool:
-    """Whether the call that wraps a function is rejected; then it is recorded."""
+    """Return whether the call that wraps a function is rejected; then it is recorded."""
     if not isinstance(verdict, Rejected):
         return False
     # What the unknown arguments are does not matter here.
@@ -123,7 +123,7 @@ def _refused(call: Call, verdict: Verdict) -> bool:
 
 
 def _witness(call: Call, wrong: Known) -> tuple[Known, Known]:
-    """A rejected call and a repaired one; witnesses do not import the old shard_map's module."""
+    """Return a rejected call and a repaired one; witnesses do not import the old shard_map's module."""
     if call.name == _OLD:
         return None, None
     if call.name == "jax.smap":
@@ -134,14 +134,14 @@ def _witness(call: Call, wrong: Known) -> tuple[Known, Known]:
 
 
 def _or_none(value: Value) -> Value:
-    """A value that can be written down in its place: any function, or None for what is unknown."""
+    """Return a value that can be written down in its place: any function, or None for what is unknown."""
     if isinstance(value, Function | Native | External | Bound | Partial):
         return ANY_FUNCTION
     return Const(None) if data_of(value) is None else value
 
 
 def _plain(value: Value) -> object:
-    """A value as Python holds it; what is no number, string or container of them is Junk."""
+    """Return a value as Python holds it; what is no number, string or container of them is Junk."""
     if isinstance(value, Const):
         return value.value
     if isinstance(value, Tuple):
@@ -155,7 +155,7 @@ def _plain(value: Value) -> object:
 
 
 def _as_specs(axes: Value, name: object) -> Value:
-    """The specs that smap makes of axes (`shard_map._axes_to_pspec`)."""
+    """Return the specs that smap makes of axes (`shard_map._axes_to_pspec`)."""
     if is_none(axes):
         return SpecValue(Spec(), origin=getattr(axes, "origin", None))
     if isinstance(axes, Tuple):

@@ -110,7 +110,7 @@ def record_arity(call: Call, mapped: Mapped, api: Api, specs: Tuple, due: int) -
 
 
 def only_specs(call: Call, api: Api, specs: Value | None, mapped: Mapped) -> bool:
-    """Whether specs are nothing but specs, as far as is known: JAX looks for that before any array.
+    """Return whether specs are nothing but specs, as far as is known: JAX looks for that before any array.
 
     What is something else is recorded.
     """
@@ -141,7 +141,7 @@ def judge_specs(call: Call, api: Api, specs: Value, mapped: Mapped) -> None:
 
 
 def _column(call: Call, mapped: Mapped, region: Region, spec: Value, arg: Value, position: int) -> Value:
-    """One argument with the spec, or tree of specs, that it is given."""
+    """Return one argument with the spec, or tree of specs, that it is given."""
 
     def meet(leaf: Value, array: Array, path: str) -> Value:
         return _shard(call, mapped, region, leaf, array, f"argument {position}{path}")
@@ -172,7 +172,7 @@ def _shard(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
 
 
 def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
-    """One shard of an array that is split by a spec."""
+    """Return one shard of an array that is split by a spec."""
     assert array.shape is not None
     local = laid_out(shard_shape, mesh, leaf.spec, array.shape)
     if region.checked is not False and (leaf.spec.unreduced or leaf.spec.reduced):
@@ -199,7 +199,7 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
 
 
 def _inferred(array: Array, region: Region) -> Value:
-    """One shard of an array whose spec is inferred from its type."""
+    """Return one shard of an array whose spec is inferred from its type."""
     mesh, held = region.judging, array.typed
     if held is None or array.shape is None or not isinstance(region.mesh, MeshValue) or region.manual is None:
         return Array(None, array.dtype, origin=array.origin, name=array.name)

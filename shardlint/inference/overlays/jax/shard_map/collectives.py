@@ -109,7 +109,7 @@ class Collective:
         return not later
 
     def followed(self, result: Array) -> Array:
-        """A result that may be dropped, marked if it is this call that `lowering` asks about."""
+        """Return a result that may be dropped, marked if it is this call that `lowering` asks about."""
         return (
             made_from_marked(result) if self.call.interpreter.context.marking == self.call.place else result
         )
@@ -164,7 +164,7 @@ def _axis_place(call: Call, function: str) -> Place:
 
 
 def _axes(value: Value | None) -> tuple[str, ...] | None:
-    """The axis names of an argument, None if they are unknown or no names."""
+    """Return the axis names of an argument, None if they are unknown or no names."""
     text = as_str(value)
     if text is not None:
         return (text,)
@@ -203,7 +203,7 @@ def _started(
 
 
 def _groups(value: Value | None) -> Groups | Unknown | None:
-    """The groups of devices that a collective runs in: each by its indices."""
+    """Return the groups of devices that a collective runs in: each by its indices."""
     if not given(value):
         return None
     rows = [as_items(row) for row in as_items(value) or ()]
@@ -239,7 +239,7 @@ def _reduction(function: str) -> Callable[[Call], Value]:
 
 
 def _reduced(function: str, dtype: str | None) -> str | None:
-    """The dtype of a reduction: psum counts booleans, and pmean divides."""
+    """Return the dtype of a reduction: psum counts booleans, and pmean divides."""
     exact = dtype == "bool" or (dtype is not None and dtype.startswith(("int", "uint")))
     if exact and function == "pmean":
         return "float32"
@@ -344,7 +344,7 @@ def _permuting(function: str) -> Callable[[Call], Value]:
 
 
 def _permutation(function: str, value: Value | None) -> Permutation | None:
-    """The pairs of a ppermute or the sources of a pshuffle, None if they are unknown."""
+    """Return the pairs of a ppermute or the sources of a pshuffle, None if they are unknown."""
     items = as_items(value)
     if items is None:
         return None

@@ -53,7 +53,7 @@ def note_impossible(call: Call, function: str, result: Unknown, written: Written
 
 
 def _is_shard(array: Array, shard: Shard) -> bool:
-    """Whether an operand is that argument of the body."""
+    """Return whether an operand is that argument of the body."""
     return array.name is not None and (array.name, array.shape) == (shard.name, shard.shape)
 
 

@@ -114,7 +114,7 @@ class Region:
         return replace(self.mesh, mesh=self.mesh.mesh.with_types(dict.fromkeys(self.manual, AxisType.MANUAL)))
 
     def bound(self, around: tuple[tuple[str, Dim], ...] | Unknown) -> tuple[tuple[str, Dim], ...] | Unknown:
-        """The axes that collectives in the body may use; ``around`` are those outside.
+        """Return the axes that collectives in the body may use; ``around`` are those outside.
 
         Where the caller is unknown, nobody is taken to bind further names around a shard_map.
         """
@@ -175,7 +175,8 @@ def _note_names(mapped: Mapped, mesh: Mesh) -> None:
 
 
 def _splits(call: Call, mapped: Mapped) -> bool:
-    """Whether some argument certainly is an array that is split; one whose spec is None is closed over."""
+    """Return whether some argument certainly is an array that is split; one whose spec is None is closed
+    over."""
     specs = mapped.in_specs
     columns = specs.items if isinstance(specs, Tuple) else (specs,) * len(call.args)
     return any(
@@ -185,7 +186,7 @@ def _splits(call: Call, mapped: Mapped) -> bool:
 
 
 def _manual_axes(mesh: Mesh | Unknown | None) -> frozenset[str]:
-    """The axes that are Manual already."""
+    """Return the axes that are Manual already."""
     if not isinstance(mesh, Mesh):
         return frozenset()
     return frozenset(n for n, t in zip(mesh.names, mesh.types, strict=True) if t is AxisType.MANUAL)
@@ -201,7 +202,7 @@ def _mesh_or_junk(holder: MeshValue | Unknown | None, given: Value | None) -> Me
 
 
 def _names(value: Value | None) -> frozenset[str] | Junk | Unknown:
-    """The members of ``axis_names=``, none where it is not given."""
+    """Return the members of ``axis_names=``, none where it is not given."""
     if value is None:
         return frozenset()
     if isinstance(value, SetValue):
@@ -239,7 +240,7 @@ def _refused(
     mesh: Mesh | Unknown | None = None,
     leaf: SpecValue | None = None,
 ) -> bool:
-    """Whether an option is rejected; then the call is recorded, at the option."""
+    """Return whether an option is rejected; then the call is recorded, at the option."""
     if not isinstance(verdict, Rejected):
         return False
     place = mapped.place_of(option)
@@ -262,13 +263,13 @@ def _refused(
 
 
 def _without_mesh() -> tuple[Known, Known]:
-    """A call of shard_map that is given no mesh, and one that is."""
+    """Return a call of shard_map that is given no mesh, and one that is."""
     options: dict[str, Value | None] = {"in_specs": SpecValue(Spec()), "out_specs": SpecValue(Spec())}
     return _called(options), _called({"mesh": MeshValue(ONE_DEVICE), **options})
 
 
 def _called(options: dict[str, Value | None]) -> Known:
-    """A call of some function under `jax.shard_map` with these options."""
+    """Return a call of some function under `jax.shard_map` with these options."""
     return apply_data(mapping(options), (array_data(()),))
 
 

@@ -94,9 +94,8 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
 
 
 def _varying_outside(region: Region, array: Array, leaf: SpecValue) -> frozenset[str]:
-    """The axes that are Manual outside too, and that a result varies over in its type: also those that its
-    spec names. What is computed without the check has a type that tells of none.
-    """
+    """Return the axes that are Manual outside too, and that a result varies over in its type: also those that
+    its spec names. What is computed without the check has a type that tells of none."""
     named = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
     marked = array.varying & {MARK}
     return (array.varying | named) & region.outer | marked if region.checked else marked
@@ -105,7 +104,7 @@ def _varying_outside(region: Region, array: Array, leaf: SpecValue) -> frozenset
 def _varies_too_much(
     call: Call, mapped: Mapped, region: Region, array: Array, leaf: SpecValue, name: str
 ) -> bool:
-    """Whether JAX rejects a result for the axes it varies over, which is recorded.
+    """Return whether JAX rejects a result for the axes it varies over, which is recorded.
 
     Without its check it takes one device's value for that of all: that is recorded too.
     """
@@ -152,7 +151,7 @@ def _tell_unchecked(
 
 
 def _closed_over(spec: Spec, mesh: Mesh) -> tuple[Known, Known]:
-    """An array that the body returns as it came from outside, and one that is an argument.
+    """Return an array that the body returns as it came from outside, and one that is an argument.
 
     The mesh is that of the context, where results are judged.
     """
@@ -165,7 +164,7 @@ def _closed_over(spec: Spec, mesh: Mesh) -> tuple[Known, Known]:
 
 
 def _unchecked(axes: tuple[str, ...]) -> tuple[Known, Known]:
-    """A result that varies over axes its spec does not name, and one that is summed over them.
+    """Return a result that varies over axes its spec does not name, and one that is summed over them.
 
     The mesh is that of the context, where results are judged.
     """

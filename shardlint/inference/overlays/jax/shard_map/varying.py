@@ -44,7 +44,8 @@ COMPUTE = frozenset(
 
 
 def computes(name: str) -> bool:
-    """Whether a library's function computes from its arguments' values, not by functions of the program."""
+    """Return whether a library's function computes from its arguments' values, not by functions of the
+    program."""
     return name in COMPUTE
 
 
@@ -75,12 +76,12 @@ def spread(call: Call, result: Value) -> Value:
 
 
 def _is_empty(result: Value) -> bool:
-    """Whether a result has no items: JAX reads nothing for it."""
+    """Return whether a result has no items: JAX reads nothing for it."""
     return isinstance(result, Array) and result.shape is not None and 0 in result.shape
 
 
 def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], sure: bool = True) -> Value:
-    """The arrays in a result vary as the operands do that they are computed from.
+    """Return the arrays in a result vary as the operands do that they are computed from.
 
     Of several results each may come from one of the arrays only; where it is not ``sure``, from none.
     """
@@ -100,14 +101,14 @@ def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], s
 
 
 def _may_be_empty(value: Value) -> bool:
-    """Whether an array may have no values that could be read."""
+    """Return whether an array may have no values that could be read."""
     return isinstance(value, Array) and (
         value.shape is None or any(equal(n, 0) is not False for n in value.shape)
     )
 
 
 def vary(tree: Value, variation: Variation) -> Value:
-    """The same tree, all its arrays varying so."""
+    """Return the same tree, all its arrays varying so."""
     return _change(tree, lambda array: array.vary(variation))
 
 
@@ -143,14 +144,14 @@ def variations(value: Value) -> Iterator[Variation]:
 
 
 def _holds_array(value: Value) -> bool:
-    """Whether an operand is an array, or has some in it, and not sizes or dimensions."""
+    """Return whether an operand is an array, or has some in it, and not sizes or dimensions."""
     if isinstance(value, Tuple | ListValue):
         return any(map(_holds_array, value.items or ()))
     return isinstance(value, Array)
 
 
 def manual_axes(context: Context) -> frozenset[str] | None:
-    """The axes that values may vary over here; None if that is unknown."""
+    """Return the axes that values may vary over here; None if that is unknown."""
     if not context.bound_axes:
         return frozenset()
     mesh = context.mesh.mesh if isinstance(context.mesh, MeshValue) else None
@@ -160,7 +161,7 @@ def manual_axes(context: Context) -> frozenset[str] | None:
 
 
 def _settled(result: Value) -> Value:
-    """The same value, outside shard_map. Lists and dicts stay the objects that they are."""
+    """Return the same value, outside shard_map. Lists and dicts stay the objects that they are."""
     if isinstance(result, Array):
         return result if result.may_vary is not None else result.vary(CONSTANT)
     if isinstance(result, Tuple):

@@ -45,7 +45,7 @@ def index_devices(devices: Devices, key: Value) -> Value:
 
 
 def _picked(devices: Devices, key: Value) -> tuple[int, ...] | None:
-    """The ids of what an integer or a slice of integers picks along the first dimension."""
+    """Return the ids of what an integer or a slice of integers picks along the first dimension."""
     rows = devices.shape[0] if devices.shape else None
     if devices.ids is None or not isinstance(rows, int) or not rows:
         return None
@@ -77,7 +77,8 @@ def _receiver(call: Call) -> Devices:
 
 
 def _method(rearrange: Callable[[Call, Shape], Shape | None], in_order: bool = True) -> Transfer:
-    """A method of a numpy array of devices that gives one of another shape, in the same order or not."""
+    """Return a method of a numpy array of devices that gives one of another shape, in the same order or
+    not."""
 
     def transfer(call: Call) -> Value:
         devices = _receiver(call)
@@ -93,7 +94,7 @@ def _method(rearrange: Callable[[Call, Shape], Shape | None], in_order: bool = T
 
 
 def _star(call: Call) -> Value | None:
-    """The one tuple, or the integers, after the receiver."""
+    """Return the one tuple, or the integers, after the receiver."""
     if call.opaque or call.kwargs.keys() - {"order", "copy"}:
         raise Stop("the arguments are not known")
     rest = call.args[1:]
@@ -141,7 +142,7 @@ ATTRIBUTES: dict[str, Callable[[Devices], Value]] = {
 
 
 def keeps_devices(rearrange: Callable[[Call, Devices], Shape | None], otherwise: Transfer) -> Transfer:
-    """A numpy function that rearranges devices as it does arrays (``np.reshape(devices, ...)``)."""
+    """Return a numpy function that rearranges devices as it does arrays (``np.reshape(devices, ...)``)."""
 
     def transfer(call: Call) -> Value:
         devices = call.args[0] if call.args else None

@@ -77,7 +77,7 @@ _SEVERAL_PROCESSES = "several processes"
 
 
 def one_process(interpreter: Evaluator) -> bool:
-    """Whether all devices are certainly this process's: their number is known, and nothing speaks of
+    """Return whether all devices are certainly this process's: their number is known, and nothing speaks of
     others."""
     return isinstance(interpreter.device_count, int) and _SEVERAL_PROCESSES not in interpreter.switches
 

@@ -108,7 +108,7 @@ def by_position(call: Call, fixed: dict[str, Value], order: tuple[str, ...]) -> 
 
 
 def as_thing(value: Value | None) -> Junk | Unknown:
-    """A value that is known to be no mesh (or whatever is meant), as text and class."""
+    """Return a value that is known to be no mesh (or whatever is meant), as text and class."""
     if isinstance(value, Const):
         return junk_of(value)
     if isinstance(value, Integer):
@@ -207,7 +207,7 @@ def _name(item: Value) -> str | Junk | Unknown | None:
 
 
 def known_names(names: Names) -> tuple[str, ...] | Unknown:
-    """The names, where all of them are strings."""
+    """Return the names, where all of them are strings."""
     if isinstance(names, tuple):
         strings = tuple(name for name in names if isinstance(name, str))
         if len(strings) == len(names):
@@ -232,7 +232,8 @@ def _type(value: Value) -> AxisType | Junk | Unknown:
 
 
 def possible_types(types: Types, count: int, default: AxisType) -> list[tuple[AxisType, ...]]:
-    """The types that so many axes may have: where some are unknown, all of those are Auto or all Explicit.
+    """Return the types that so many axes may have: where some are unknown, all of those are Auto or all
+    Explicit.
 
     Other mixtures do not matter: what JAX refuses of both it refuses of them.
     """
@@ -275,7 +276,7 @@ def device_array(value: Value | None) -> Devices | None:
 
 
 def rank_of_no_devices(value: Value | None) -> int | None:
-    """The rank that `numpy.array` gives to numbers and tuples of numbers, which are no devices."""
+    """Return the rank that `numpy.array` gives to numbers and tuples of numbers, which are no devices."""
     if as_dim(value) is not None or isinstance(value, MeshValue) or is_none(value):
         return 0
     items = as_items(value)
@@ -285,7 +286,7 @@ def rank_of_no_devices(value: Value | None) -> int | None:
 
 
 def open_shape(names: Names) -> tuple[Dim, ...] | Unknown:
-    """A device array that is unknown has the rank of its names, or JAX raises; the sizes stay open."""
+    """Return a device array that is unknown has the rank of its names, or JAX raises; the sizes stay open."""
     if not isinstance(names, tuple):
         return Unknown("devices that are not known")
     return tuple(dims.distinct(str(name), 1) for name in names)

@@ -40,7 +40,7 @@ SET, USE = "jax.set_mesh", "jax.sharding.use_abstract_mesh"
 
 
 def _given(value: Value | None) -> Mesh | Junk | Unknown | None:
-    """A mesh argument as the laws take it."""
+    """Return a mesh argument as the laws take it."""
     if isinstance(value, MeshValue):
         return value.mesh
     return None if value is None or is_none(value) else as_thing(value)
@@ -91,7 +91,7 @@ def _use_abstract_mesh(call: Call) -> Value:
 
 
 def _get_abstract_mesh(call: Call) -> Value:
-    """The mesh that is set; an empty one where none is."""
+    """Return the mesh that is set; an empty one where none is."""
     take(call, 0, ())
     mesh = call.interpreter.context.mesh
     if mesh is None:
@@ -100,7 +100,7 @@ def _get_abstract_mesh(call: Call) -> Value:
 
 
 def _get_mesh(call: Call) -> Value:
-    """The mesh of devices that `jax.set_mesh` set, outside of jit."""
+    """Return the mesh of devices that `jax.set_mesh` set, outside of jit."""
     take(call, 0, ())
     verdict = judge_get_mesh(call.interpreter.context.in_jit)
     mesh = call.interpreter.context.mesh
@@ -140,7 +140,7 @@ _ENTERED = "a context"
 
 
 def enter_mesh(interpreter: Evaluator, mesh: MeshValue, place: Place) -> Context:
-    """The context inside ``with mesh:``."""
+    """Return the context inside ``with mesh:``."""
     context = interpreter.context
     verdict = judge_with(mesh.mesh)
     if isinstance(verdict, Rejected):
@@ -155,7 +155,7 @@ def enter_mesh(interpreter: Evaluator, mesh: MeshValue, place: Place) -> Context
 
 
 def enter_abstract_mesh(interpreter: Evaluator, manager: LibraryObject, place: Place) -> Context:
-    """The context inside ``with use_abstract_mesh(mesh):``."""
+    """Return the context inside ``with use_abstract_mesh(mesh):``."""
     context, mesh = interpreter.context, manager.fields["mesh"]
     interpreter.switches.add(USE)
     if not isinstance(mesh, MeshValue):

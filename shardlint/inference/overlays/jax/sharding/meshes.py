@@ -92,13 +92,14 @@ def _build(
 
 
 def _default_type(call: Call, function: str) -> AxisType:
-    """The type of axes that are given none."""
+    """Return the type of axes that are given none."""
     explicit = function == "make_mesh" and holds(call.interpreter, EXPLICIT_BY_DEFAULT)
     return AxisType.EXPLICIT if explicit else AxisType.AUTO
 
 
 def _with_open_sizes(call: Call, known: Shape | Unknown, names: tuple[str, ...]) -> Shape:
-    """The sizes of a mesh's axes; those that are open are as in the mesh of that name that is assumed."""
+    """Return the sizes of a mesh's axes; those that are open are as in the mesh of that name that is
+    assumed."""
     sizes = tuple(fresh(1) for _ in names) if isinstance(known, Unknown) else known
     if all(isinstance(size, int) for size in sizes) or len(sizes) != len(names):
         return sizes
@@ -107,7 +108,7 @@ def _with_open_sizes(call: Call, known: Shape | Unknown, names: tuple[str, ...])
 
 
 def known_shape(shape: Sizes) -> Shape | Unknown:
-    """The sizes, where each is known to be one."""
+    """Return the sizes, where each is known to be one."""
     if isinstance(shape, tuple):
         known = tuple(size for size in shape if not isinstance(size, Junk | Unknown))
         if len(known) == len(shape):
@@ -239,7 +240,7 @@ def _notice_default_types(call: Call) -> None:
 
 
 def _is_grid(call: Call, function: str, shape: Value | None, devices: Value | None) -> bool:
-    """Whether ``devices=`` is an array of several dimensions; then that is recorded."""
+    """Return whether ``devices=`` is an array of several dimensions; then that is recorded."""
     if not isinstance(devices, Devices) or len(devices.shape) < 2:
         return False
     verdict = judge_device_grid(function, sizes_of(shape), devices.shape[0])

@@ -89,7 +89,7 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
 
 
 def _on_device(call: Call, array: Array, device: Devices) -> Array:
-    """An array put on one device; outside jit it is committed to it."""
+    """Return an array put on one device; outside jit it is committed to it."""
     outside = call.interpreter.context.in_jit is False and device.shape == ()
     typed = array.typed if array.typed is not None and array.typed.mesh is None else None
     return replace(array, sharding=None, typed=typed, committed=device if outside else None)
@@ -109,7 +109,7 @@ def _constraint(call: Call) -> Value:
 
 
 def constrained(call: Call, tree: Value, shardings: Value) -> Value:
-    """A tree as `with_sharding_constraint` returns it; the call's first argument is the tree."""
+    """Return a tree as `with_sharding_constraint` returns it; the call's first argument is the tree."""
     note_constraint(call, tree, shardings)
     return _spread(call, CONSTRAINT, traced(tree), shardings)
 
@@ -171,9 +171,8 @@ def _from_shards(call: Call) -> Value:
 
 
 def _shards_data(sharding: ShardingValue, shape: Shape, arrays: Sequence[Array]) -> tuple[Known, Known]:
-    """The array of these shards, each on a device of its own as long as there are some, and that of one shard
-    a device.
-    """
+    """Return the array of these shards, each on a device of its own as long as there are some, and that of
+    one shard a device."""
     home, whole = data_of(sharding), shape_data(shape)
     shapes = tuple_data(None if array.shape is None else shape_data(array.shape) for array in arrays)
     return call_data("an array of shards", (whole, home, shapes)), call_data(
@@ -196,7 +195,7 @@ def _struct(call: Call) -> Value:
 
 
 def on_device(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
-    """A function that takes ``device=``, and judges it as these APIs do."""
+    """Return a function that takes ``device=``, and judges it as these APIs do."""
 
     def create(call: Call) -> Value:
         result, device = transfer(call), call.kwargs.get("device")
@@ -212,7 +211,7 @@ def on_device(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
 
 
 def created(transfer: Transfer) -> Transfer:
-    """A creation function (`jnp.zeros`) that also takes ``device=``, or ``out_sharding=``."""
+    """Return a creation function (`jnp.zeros`) that also takes ``device=``, or ``out_sharding=``."""
 
     def make(call: Call) -> Value:
         result = transfer(call)
@@ -236,7 +235,7 @@ def created(transfer: Transfer) -> Transfer:
 
 
 def sampled(transfer: Transfer) -> Transfer:
-    """A random draw that takes ``out_sharding=``."""
+    """Return a random draw that takes ``out_sharding=``."""
 
     def sample(call: Call) -> Value:
         result = transfer(call)
@@ -248,7 +247,7 @@ def sampled(transfer: Transfer) -> Transfer:
 
 
 def _as_out_sharding(call: Call, apis: tuple[Api, ...], result: Array) -> Array:
-    """The result placed by ``out_sharding=``, where one is given."""
+    """Return the result placed by ``out_sharding=``, where one is given."""
     target = call.kwargs.get("out_sharding")
     if target is None or is_none(target):
         return result

@@ -98,7 +98,8 @@ def place_array(
 
 
 def _is_late(verdict: Rejected) -> bool:
-    """Whether JAX may refuse something only when it compiles: repeated axis names at one stage or another."""
+    """Return whether JAX may refuse something only when it compiles: repeated axis names at one stage or
+    another."""
     return verdict.stage == "lower" or verdict.cause is Cause.REPEATED_AXIS
 
 
@@ -110,8 +111,8 @@ def rejected_at(
     place: Place,
     facts: tuple[Fact, ...] = (),
 ) -> bool:
-    """Whether a target is rejected at a stage that sees no array yet; then the use is recorded, with more
-    ``facts``."""
+    """Return whether a target is rejected at a stage that sees no array yet; then the use is recorded, with
+    more ``facts``."""
     spec, mesh, raw = _target(interpreter, api, target)
     if isinstance(target, ShardingValue) and api in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT):
         spec, mesh, raw = Junk("a NamedSharding", "NamedSharding"), context_mesh(interpreter, False), True
@@ -139,7 +140,7 @@ def rejected_at(
 
 
 def as_held(spec: T | None) -> T | Junk:
-    """A spec as uses hold it."""
+    """Return a spec as uses hold it."""
     return Junk("None", "NoneType", falsy=True, data=NONE) if spec is None else spec
 
 
@@ -153,7 +154,7 @@ def _judge(
     held: Spec | None,
     varying: frozenset[str],
 ) -> tuple[Verdict, Api]:
-    """The verdict of the API in force; where the caller decides about jit, only what both reject."""
+    """Return the verdict of the API in force; where the caller decides about jit, only what both reject."""
     context = context_mesh(interpreter, legacy=False)
     in_jit = interpreter.context.in_jit
     api = apis[-1] if in_jit is not False else apis[0]
@@ -182,7 +183,7 @@ def _held(array: Array, mesh: Mesh | Unknown | None) -> Spec | None:
 
 
 def inside_shard_map(interpreter: Evaluator) -> bool:
-    """Whether some mesh axis is Manual here."""
+    """Return whether some mesh axis is Manual here."""
     mesh = interpreter.context.mesh
     return isinstance(mesh, MeshValue) and AxisType.MANUAL in mesh.mesh.types
 
@@ -201,7 +202,8 @@ def _target(
 
 
 def context_mesh(interpreter: Evaluator, legacy: bool) -> Mesh | Unknown | None:
-    """The mesh a bare spec finds: that of `jax.set_mesh`, else (with ``legacy``) that of ``with mesh:``."""
+    """Return the mesh a bare spec finds: that of `jax.set_mesh`, else (with ``legacy``) that of ``with
+    mesh:``."""
     for mesh in (interpreter.context.mesh, interpreter.context.legacy_mesh if legacy else None):
         if mesh is not None:
             return mesh.mesh if isinstance(mesh, MeshValue) else mesh
@@ -227,23 +229,23 @@ def as_junk(value: Value) -> Spec | Junk | Unknown | None:
 
 
 def junk_of(value: Const) -> Junk:
-    """A constant where it has no business: its text and class."""
+    """Return a constant where it has no business: its text and class."""
     text, data = constant_source(value.value), constant_data(value.value)
     return Junk(text, kind_name(value), falsy=not value.value, data=data)
 
 
 def number_junk(number: Dim) -> Junk:
-    """A whole number where it has no business."""
+    """Return a whole number where it has no business."""
     return Junk(str(number), "int", data=number if isinstance(number, int) else None)
 
 
 def spec_junk(spec: Spec, falsy: bool = False) -> Junk:
-    """A spec where it has no business."""
+    """Return a spec where it has no business."""
     return Junk(str(spec), "PartitionSpec", falsy=falsy, data=spec_data(spec))
 
 
 def text_of(value: Value) -> str:
-    """A value as Python writes it."""
+    """Return a value as Python writes it."""
     if isinstance(value, Const):
         return constant_source(value.value)
     if isinstance(value, Integer):
@@ -276,7 +278,8 @@ def _entry_places(target: Value) -> tuple[Place | None, ...]:
 
 
 def _is_beside(interpreter: Evaluator, target: Value, place: Place) -> bool:
-    """Whether the code at a place makes the spec that is used there, or stands in a function that does."""
+    """Return whether the code at a place makes the spec that is used there, or stands in a function that
+    does."""
     spec = target.spec if isinstance(target, ShardingValue) else target
     made = spec.origin if isinstance(spec, SpecValue) else None
     return made is not None and interpreter.sees(place, made)
@@ -381,7 +384,8 @@ def mesh_facts(mesh: MeshValue | Unknown | None) -> Iterable[Fact]:
 
 
 def laid_out(law: Callable[[Mesh, Spec, Shape], Shape], mesh: Mesh, spec: Spec, shape: Shape) -> Shape | None:
-    """A shape by `shard_shape` or `global_shape`; None where the mesh, or the spec on it, makes no sense."""
+    """Return a shape by `shard_shape` or `global_shape`; None where the mesh, or the spec on it, makes no
+    sense."""
     try:
         return law(mesh, spec, shape)
     except (ValueError, ZeroDivisionError):
@@ -389,13 +393,13 @@ def laid_out(law: Callable[[Mesh, Spec, Shape], Shape], mesh: Mesh, spec: Spec, 
 
 
 def shape_text(shape: Shape) -> str:
-    """A shape as Python writes it; sizes without a name are question marks."""
+    """Return a shape as Python writes it; sizes without a name are question marks."""
     sizes = ["?" if "?" in str(dim) else str(dim) for dim in shape]
     return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
 
 def as_mesh(interpreter: Evaluator, value: Value | None) -> MeshValue | Unknown:
-    """A mesh argument; where it is the caller's, the mesh the user said to assume."""
+    """Return a mesh argument; where it is the caller's, the mesh the user said to assume."""
     if isinstance(value, MeshValue):
         return value
     open_ = value is None or (isinstance(value, Unknown) and not isinstance(value, Failed))

@@ -126,7 +126,7 @@ def _memory(value: Value | None) -> Memory:
 
 
 def _used_here(spec: Value, call: Call) -> tuple[Fact, ...]:
-    """The call, when the spec is written in another place."""
+    """Return the call, when the spec is written in another place."""
     if not isinstance(spec, SpecValue) or spec.origin is None:
         return ()
     if spec.origin == call.arg_places.get(1) or spec.origin == call.arg_places.get("spec"):
@@ -220,7 +220,7 @@ def _with_memory_kind(call: Call) -> Value:
 
 
 def _remade(call: Call, mesh: Value, spec: Value, memory: Value | None) -> Value:
-    """A new sharding of these parts, judged as one."""
+    """Return a new sharding of these parts, judged as one."""
     kwargs = {} if memory is None else {"memory_kind": memory}
     places: dict[int | str, Place] = {
         0: call.place_of(None, "mesh"),

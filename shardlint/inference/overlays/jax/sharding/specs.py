@@ -46,12 +46,13 @@ UNCONSTRAINED = f"{SPEC}.UNCONSTRAINED"
 
 
 def is_unconstrained(value: Value) -> bool:
-    """Whether a value is the marker `PartitionSpec.UNCONSTRAINED`."""
+    """Return whether a value is the marker `PartitionSpec.UNCONSTRAINED`."""
     return isinstance(value, External) and value.name == UNCONSTRAINED
 
 
 def entry_of(value: Value) -> Entry:
-    """One argument of ``P(...)`` as an entry: axis, axes, None, a marker, or what has no business there."""
+    """Return one argument of ``P(...)`` as an entry: axis, axes, None, a marker, or what has no business
+    there."""
     if isinstance(value, Tuple | ListValue):
         return Unknown("a list that is not known") if value.items is None else tuple(map(_part, value.items))
     return _part(value)
@@ -142,7 +143,7 @@ def entry_place(entry: Value, place: Place | None) -> Place | None:
 
 
 def _looked_up_twice(entries: Sequence[Value]) -> dict[int, Const]:
-    """The names by which entries were looked up in a table, if an entry before has the same one."""
+    """Return the names by which entries were looked up in a table, if an entry before has the same one."""
     keys = [entry.key if isinstance(entry, Const) else None for entry in entries]
     return {i: key for i, key in enumerate(keys) if key is not None and key in keys[:i]}
 
@@ -303,7 +304,7 @@ def _index(call: Call) -> Value:
 
 
 def _matches(held: SpecValue, wanted: Value) -> list[int] | None:
-    """The dimensions whose entry is this one; None if that is unknown."""
+    """Return the dimensions whose entry is this one; None if that is unknown."""
     entry = entry_of(wanted)
     same = [equal_specs(Spec((entry,)), Spec((other,))) for other in held.spec.entries]
     return None if None in same else [i for i, equal in enumerate(same) if equal]

@@ -58,7 +58,7 @@ def _has_aux(options: dict[str, Value]) -> Value | None:
 
 
 def _chosen(options: dict[str, Value], parts: Sequence[Value]) -> Value:
-    """The parts for the arguments that ``argnums`` tells: one, or a tuple of them."""
+    """Return the parts for the arguments that ``argnums`` tells: one, or a tuple of them."""
     wanted = options.get("argnums", options.get("#1", Const(0)))
     number = as_int(wanted)
     if number is not None:
@@ -83,11 +83,11 @@ def _tangent(tree: Value) -> Value:
 
 
 def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
-    """The gradient by an argument of a function whose value varies so.
+    """Return the gradient by an argument of a function whose value varies so.
 
-    It has the argument's type, unreduced where that is reduced and the other way round: where types tell
-    what varies, JAX sums it over the axes that the value varies over and the argument does not. Where they
-    do not tell, each device has its own.
+    It has the argument's type, unreduced where that is reduced and the other way round: where types tell what
+    varies, JAX sums it over the axes that the value varies over and the argument does not. Where they do not
+    tell, each device has its own.
     """
     checked = call.interpreter.context.check_vma is True
     sums = checked and holds(call.interpreter, GRADIENTS_ARE_SUMMED)
@@ -169,7 +169,7 @@ def _jacobian(levels: int, forwards: bool) -> Run:
 
 
 def _beside(out: Array, tree: Value, forwards: bool) -> Value:
-    """The derivative of one leaf by each leaf of a tree: their shapes, one after the other."""
+    """Return the derivative of one leaf by each leaf of a tree: their shapes, one after the other."""
 
     def join(leaf: Array, _: str) -> Value:
         shape = None if out.shape is None or leaf.shape is None else (*out.shape, *leaf.shape)

@@ -38,7 +38,7 @@ Run = Callable[[Call, Value, dict[str, Value]], Value]
 
 
 def transform(name: str, run: Run, once: bool = False) -> Transfer:
-    """An overlay entry for ``name(f, **options)`` that evaluates calls of the result with ``run``.
+    """Return an overlay entry for ``name(f, **options)`` that evaluates calls of the result with ``run``.
 
     It does so just ``once`` for arguments that may be several values, where it asks nothing of them.
     """
@@ -268,7 +268,7 @@ def _typeof(call: Call) -> Value:
 
 
 def _harmless(call: Call) -> Value:
-    """A context manager, or decorator, that changes neither shapes nor meshes."""
+    """Return a context manager, or decorator, that changes neither shapes nor meshes."""
     return LibraryObject("harmless", {})
 
 
@@ -278,7 +278,7 @@ def _unchanged(call: Call) -> Value:
 
 
 def _keeps(call: Call) -> Value:
-    """A decorator, plain or with options, that returns what its function returns."""
+    """Return a decorator, plain or with options, that returns what its function returns."""
     return call.args[0] if call.args else Native("a decorator", _identity)
 
 

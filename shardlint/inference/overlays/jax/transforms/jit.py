@@ -139,7 +139,8 @@ def _meshes(interpreter: Evaluator, name: str) -> AbstractContextManager[None]:
 
 
 def _body(interpreter: Evaluator, name: str) -> AbstractContextManager[None]:
-    """The context of what is jitted: `pjit` puts the mesh of ``with mesh:`` before that of `jax.set_mesh`."""
+    """Return the context of what is jitted: `pjit` puts the mesh of ``with mesh:`` before that of
+    `jax.set_mesh`."""
     legacy = interpreter.context.legacy_mesh
     takes = name.endswith("pjit") and isinstance(legacy, MeshValue)
     return interpreter.within(mesh=legacy) if takes else nullcontext()
@@ -155,7 +156,7 @@ def _committed(call: Call, result: Value) -> Value:
 def _arguments(
     call: Call, function: Value, args: Sequence[Value], dynamic: Sequence[int], places: dict[int, Place]
 ) -> list[Argument]:
-    """The committed arrays among the arguments of a jit without in_shardings; structs are judged."""
+    """Return the committed arrays among the arguments of a jit without in_shardings; structs are judged."""
     held: list[Argument] = []
     for position in dynamic:
         name = _argument_name(call, function, position)
@@ -178,7 +179,7 @@ def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
 
 
 def _leaves(tree: Value) -> list[Value]:
-    """The leaves of a tree of shardings; what is unknown has none."""
+    """Return the leaves of a tree of shardings; what is unknown has none."""
     if isinstance(tree, Tuple | ListValue):
         return [leaf for item in tree.items or () for leaf in _leaves(item)]
     if isinstance(tree, DictValue):
@@ -187,7 +188,7 @@ def _leaves(tree: Value) -> list[Value]:
 
 
 def given(value: Value | None) -> bool:
-    """Whether shardings were given: None leaves the choice to JAX."""
+    """Return whether shardings were given: None leaves the choice to JAX."""
     return value is not None and not is_none(value)
 
 

@@ -45,7 +45,7 @@ TRACING = (".trace", ".eval_shape")
 
 
 def lowers(call: Call) -> bool:
-    """Whether a call of a jitted function does more than trace it, outside any jit."""
+    """Return whether a call of a jitted function does more than trace it, outside any jit."""
     return call.interpreter.context.in_jit is False and not call.name.endswith(TRACING)
 
 
@@ -120,7 +120,7 @@ class Argument:
 
 
 def homes(call: Call, key: int | str, arg: Value, name: str) -> list[Argument]:
-    """The arrays of an argument without in_shardings that are committed somewhere."""
+    """Return the arrays of an argument without in_shardings that are committed somewhere."""
     found: list[Argument] = []
 
     def note(array: Array, path: str) -> Array:
@@ -164,7 +164,8 @@ def check_devices(
 
 
 def _meeting(orders: Sequence[DeviceOrder | None]) -> tuple[Known, Known]:
-    """A computation with an array on the devices of each order, and the same with arrays put nowhere."""
+    """Return a computation with an array on the devices of each order, and the same with arrays put
+    nowhere."""
     sums = (call_data("2 +", (("operand", i), 0)) for i in range(len(orders)))
     jitted = call_data("jax.jit", (function_data(tuple_data(sums)),))
     placed = (None if order is None else _placed(order) for order in orders)
@@ -172,7 +173,7 @@ def _meeting(orders: Sequence[DeviceOrder | None]) -> tuple[Known, Known]:
 
 
 def _placed(order: DeviceOrder) -> Known:
-    """An array on devices in this order; the first there are where only their number is known."""
+    """Return an array on devices in this order; the first there are where only their number is known."""
     if not isinstance(order.count, int):
         return None
     ids = range(order.count) if order.ids is None else order.ids
@@ -250,7 +251,7 @@ def _order(home: ShardingValue | Devices | MeshValue) -> DeviceOrder | None:
 
 
 def _devices_text(order: DeviceOrder | None) -> str:
-    """The devices in words: their number, and which they are where few are known."""
+    """Return the devices in words: their number, and which they are where few are known."""
     if order is None:
         return "devices"
     which = (
@@ -262,7 +263,7 @@ def _devices_text(order: DeviceOrder | None) -> str:
 def _used(
     call: Call, function: Value, args: Sequence[Value], kwargs: dict[str, Value], argument: Argument
 ) -> bool:
-    """Whether a result is computed from an argument for certain: what is not is dropped, and lies
+    """Return whether a result is computed from an argument for certain: what is not is dropped, and lies
     anywhere."""
 
     def given(key: int | str, value: Value) -> Value:
@@ -275,7 +276,7 @@ def _used(
 
 
 def _plain(value: Value) -> Known:
-    """An array of this shape that is committed nowhere."""
+    """Return an array of this shape that is committed nowhere."""
     if not isinstance(value, Array) or value.shape is None or value.dtype is None:
         return None
     return array_data(value.shape, value.dtype, numpy=False)

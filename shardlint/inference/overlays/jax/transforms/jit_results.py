@@ -80,7 +80,7 @@ def _arrays(tree: Value) -> list[tuple[Array, str]]:
 
 
 def _is_whole(array: Array, mesh: Mesh) -> bool:
-    """Whether the type of an array says that no axis of the mesh splits it."""
+    """Return whether the type of an array says that no axis of the mesh splits it."""
     typed = array.typed
     if typed is None or typed.mesh is None or typed.mesh.names != mesh.names:
         return False
@@ -88,7 +88,7 @@ def _is_whole(array: Array, mesh: Mesh) -> bool:
 
 
 def _boxed(tree: Value) -> list[tuple[Array, str]]:
-    """The arrays in boxes with names, in a tree."""
+    """Return the arrays in boxes with names, in a tree."""
     if isinstance(tree, LibraryObject) and is_box(tree):
         value, names = tree.fields["value"], names_of(tree.fields.get("names"))
         entries = names.spec.entries if isinstance(names.spec, Spec) else ()
@@ -99,7 +99,8 @@ def _boxed(tree: Value) -> list[tuple[Array, str]]:
 
 
 def _may_be_sharded(tree: Value) -> bool:
-    """Whether an argument may bring a sharding along: anything that is unknown, or is placed, or boxed."""
+    """Return whether an argument may bring a sharding along: anything that is unknown, or is placed, or
+    boxed."""
     if isinstance(tree, Array):
         return tree.sharding is not None
     if isinstance(tree, Unknown | Alternatives) or (isinstance(tree, LibraryObject) and is_box(tree)):

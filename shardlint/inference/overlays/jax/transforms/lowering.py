@@ -40,7 +40,7 @@ def lowered(interpreter: Evaluator, evaluate: Callable[[], Value]) -> Value:
 
 
 def _without_doubt(interpreter: Evaluator, use: Use, evaluate: Callable[[], Value]) -> Use:
-    """A use, without its doubt if what ``evaluate`` gives is computed from it."""
+    """Return a use, without its doubt if what ``evaluate`` gives is computed from it."""
     if not isinstance(use, CollectiveUse) or use.silent != DOUBT or not isinstance(use.verdict, Rejected):
         return use
     with following(interpreter, marking=use.place):

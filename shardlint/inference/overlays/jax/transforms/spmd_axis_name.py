@@ -88,7 +88,7 @@ def refuse_constraints(
 
 
 def _calls(axes: tuple[str, ...], spec: Spec, mesh: Mesh) -> tuple[Known, Known]:
-    """The constraint under `vmap`, with and without spmd_axis_name, on an array that it splits."""
+    """Return the constraint under `vmap`, with and without spmd_axis_name, on an array that it splits."""
     target = sharding_data(mesh_data(mesh), spec_data(spec))
     constrained = function_data(call_data("jax.lax.with_sharding_constraint", (("operand", 0), target)))
     array = array_data((mesh.device_count,) * (len(spec.entries) + 1))

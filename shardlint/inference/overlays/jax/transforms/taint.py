@@ -41,12 +41,12 @@ READING = frozenset({
 
 
 def is_following(context: Context) -> bool:
-    """Whether something is being followed here."""
+    """Return whether something is being followed here."""
     return not isinstance(context.bound_axes, Unknown) and context.bound_axes[:1] == ((MARK, 1),)
 
 
 def marked(tree: Value, path: str | None = None) -> Value:
-    """The tree with its arrays marked, or only the one at a path."""
+    """Return the tree with its arrays marked, or only the one at a path."""
 
     def mark(array: Array, at: str) -> Array:
         return replace(array, varying=frozenset({MARK}), numpy=False) if path in (None, at) else array
@@ -55,22 +55,22 @@ def marked(tree: Value, path: str | None = None) -> Value:
 
 
 def made_from_marked(array: Array) -> Array:
-    """The array as if it was computed from a marked one."""
+    """Return the array as if it was computed from a marked one."""
     return array.vary(array.variation.over(frozenset({MARK})))
 
 
 def unmarked(variation: Variation) -> Variation:
-    """A variation as JAX's types know it."""
+    """Return a variation as JAX's types know it."""
     return replace(variation, surely=variation.surely - {MARK})
 
 
 def is_marked(array: Array) -> bool:
-    """Whether an array is computed from a marked one."""
+    """Return whether an array is computed from a marked one."""
     return MARK in array.varying
 
 
 def holds_marked(tree: Value) -> bool:
-    """Whether some array in a tree is computed from a marked one."""
+    """Return whether some array in a tree is computed from a marked one."""
     found = []
 
     def look(array: Array, _: str) -> Array:

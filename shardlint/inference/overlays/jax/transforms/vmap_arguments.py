@@ -71,7 +71,7 @@ def refuse_mapping(
 def _calls(
     call: Call, function: str, in_axes: Value, axis_size: Value | None, devices: Dim | None
 ) -> tuple[Known, Known]:
-    """The call, of a function of any arguments, and one that maps over what there is."""
+    """Return the call, of a function of any arguments, and one that maps over what there is."""
     options = {"in_axes": data_of(in_axes)}
     if axis_size is not None:
         options["axis_size"] = data_of(axis_size)
@@ -84,7 +84,7 @@ def _calls(
 
 
 def _uncommitted(array: Array, _: str) -> Array:
-    """An array of this shape that is put nowhere: only shapes are looked at."""
+    """Return an array of this shape that is put nowhere: only shapes are looked at."""
     return Array(array.shape, "float32", numpy=True)
 
 

@@ -81,7 +81,7 @@ def multiplied(t: Trace, a: ArrayType, b: ArrayType, out: Value | None) -> Array
 
 
 def _batch(x: ArrayType, lead: int) -> list[tuple[Dim, Entry] | None]:
-    """The size and the entry of each batch dimension; None for those an operand lacks."""
+    """Return the size and the entry of each batch dimension; None for those an operand lacks."""
     own = dimensions(x)[:-2]
     return [*(None,) * (lead - len(own)), *own]
 

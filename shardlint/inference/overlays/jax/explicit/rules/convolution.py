@@ -25,7 +25,7 @@ def general_convolution(t: Trace, call: Call) -> ArrayType:
 
 
 def _feature(numbers: Value | None) -> int:
-    """The dimension of the input's features."""
+    """Return the dimension of the input's features."""
     if numbers is None or is_none(numbers):
         return 1
     items = as_items(numbers)

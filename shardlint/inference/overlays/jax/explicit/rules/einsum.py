@@ -35,7 +35,7 @@ def einsum(t: Trace, call: Call) -> ArrayType:
 
 
 def _written_out(subscripts: str, operands: list[ArrayType]) -> tuple[list[str], str]:
-    """The terms with letters for ellipses, and the output's."""
+    """Return the terms with letters for ellipses, and the output's."""
     terms, arrow, output = subscripts.replace(" ", "").partition("->")
     inputs = terms.split(",")
     if len(inputs) != len(operands) or any(c in _HIDDEN for c in subscripts):
@@ -49,7 +49,7 @@ def _written_out(subscripts: str, operands: list[ArrayType]) -> tuple[list[str],
 
 
 def _spelled(term: str, width: int) -> tuple[str, str]:
-    """A term with letters for its ellipsis, and these letters."""
+    """Return a term with letters for its ellipsis, and these letters."""
     before, dots, after = term.partition("...")
     missing = width - len(before) - len(after)
     if missing < 0 or (missing and not dots) or missing > len(_HIDDEN):

@@ -37,7 +37,7 @@ def where(t: Trace, call: Call) -> ArrayType:
 
 
 def chosen(t: Trace, condition: Value | None, x: Value | None, y: Value | None) -> ArrayType:
-    """The elements of x where a condition holds, of y elsewhere."""
+    """Return the elements of x where a condition holds, of y elsewhere."""
     if x is None or y is None:
         raise Open
     which, one, other = (t.operand(value) for value in (condition, x, y))

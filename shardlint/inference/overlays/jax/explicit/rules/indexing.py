@@ -36,7 +36,7 @@ def taken(t: Trace, x: ArrayType, key: Value) -> ArrayType:
 
 
 def _spelled(key: Value, width: int) -> list[Value]:
-    """The indices, with slices for ``...`` and for the dimensions that are left out."""
+    """Return the indices, with slices for ``...`` and for the dimensions that are left out."""
     items = list(key.items) if isinstance(key, Tuple) else [key]
     used = sum(not is_none(item) and not _is_dots(item) for item in items)
     if used > width or sum(map(_is_dots, items)) > 1:
@@ -101,7 +101,7 @@ def _sliced(t: Trace, x: ArrayType, items: Sequence[Value], dynamic: bool = Fals
 
 
 def _gathered(t: Trace, x: ArrayType, items: Sequence[Value]) -> ArrayType:
-    """One array of indices beside whole slices."""
+    """Return one array of indices beside whole slices."""
     arrays = [i for i, item in enumerate(items) if isinstance(item, Array)]
     whole = all(isinstance(item, Array) or item == _FULL for item in items)
     if len(arrays) != 1 or not whole:

@@ -16,7 +16,7 @@ from shardlint.laws.core.verdicts import Cause
 
 
 def _items(t: Trace, value: Value | None) -> list[ArrayType]:
-    """The arrays of a list."""
+    """Return the arrays of a list."""
     items = as_items(value)
     if not items:
         raise Open

@@ -14,7 +14,7 @@ from shardlint.laws.core.array_types import ArrayType
 
 
 def _keyed(trace: Trace, call: Call) -> Sequence[ArrayType]:
-    """A draw: its key goes through arithmetic of its own first."""
+    """Return a draw: its key goes through arithmetic of its own first."""
     trace.nary(trace.operand(call.argument(0, "key")))
     return ()
 

@@ -34,7 +34,7 @@ def mean(t: Trace, call: Call) -> ArrayType:
 
 
 def _bound(call: Call) -> tuple[Value | None, Value | None, Value | None, Value | None]:
-    """The operand, axis, keepdims and where of a reduction, whatever else it takes."""
+    """Return the operand, axis, keepdims and where of a reduction, whatever else it takes."""
     args = [*call.args, None, None]
     if call.opaque or len(call.args) > 3:
         raise Open

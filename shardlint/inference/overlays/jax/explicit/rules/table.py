@@ -35,7 +35,7 @@ RULES: dict[str, Rule] = {
 
 
 def rule_of(name: str) -> Rule | None:
-    """The rule for a name, or None."""
+    """Return the rule for a name, or None."""
     found = RULES.get(name)
     if found is None and name.startswith("jax.Array."):
         return RULES.get(f"jax.numpy.{name.removeprefix('jax.Array.')}")
