@@ -1,4 +1,4 @@
-"""`jax.nn.initializers`: functions of a key, a shape and a dtype, and what makes them.
+"""`jax.nn.initializers`: functions of a key, a shape and a dtype, and functions that return them.
 
 Each is evaluated as the draw that it makes (`jax._src.nn.initializers`, JAX 0.10.2), which decides about
 ``out_sharding=`` and the sharding in the result's type; a factor of shape () changes neither.
@@ -13,12 +13,12 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Transfer, dtype_argument, given, table, unresolved
 from shardlint.laws.core.values import Unknown
 
-#: Evaluates the call of an initializer, of this dtype where the call gives none.
+#: Evaluates the call of an initializer; the dtype is used if the call passes none.
 _Initialize = Callable[[Call, str | None], Value]
 
 
 def _drawn(call: Call, default: str | None) -> Value:
-    """Return a draw of `jax.random`: those of initializers take the same ``out_sharding=``."""
+    """Return a draw of `jax.random`; those of initializers take the same ``out_sharding=``."""
     key, shape, dtype, out = call.bind("key", "shape", dtype=None, out_sharding=None)
     return _made(call, External("jax.random.normal"), [key, shape], dtype, default, out)
 
@@ -32,7 +32,7 @@ def _filled(name: str) -> _Initialize:
 
 
 def _unsharded(initialize: _Initialize) -> _Initialize:
-    """Return an initializer of which it is not followed what it makes of an ``out_sharding=``."""
+    """Return an initializer whose treatment of an ``out_sharding=`` is unknown."""
 
     def plain(call: Call, default: str | None) -> Value:
         if given(call.argument(3, "out_sharding")):
@@ -59,7 +59,7 @@ def _made(
 
 
 def _maker(initialize: _Initialize, *names: str) -> Transfer:
-    """Return a function of these parameters, ``dtype`` among them, that returns an initializer."""
+    """Return a function with these parameters, ``dtype`` among them, that returns an initializer."""
 
     def transfer(call: Call) -> Value:
         options = dict(zip(names, call.bind(**dict.fromkeys(names)), strict=True))

@@ -39,7 +39,7 @@ def activation(rule: Rule, *names: str) -> Transfer:
 
 
 def along_axis(*names: str) -> Transfer:
-    """Return a function that keeps the shape and works along an axis."""
+    """Return a function along an axis that preserves the shape."""
 
     def transfer(call: Call) -> Value:
         x, axis, *_ = call.bind("x", axis=Const(-1), **dict.fromkeys(names))
@@ -52,12 +52,13 @@ def along_axis(*names: str) -> Transfer:
 
 
 def weak_float(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """Floating; integers become a weak float (measured: what mixes x with Python numbers inside)."""
+    """Return a floating dtype; integers become a weak float (measured: functions that combine x with Python
+    numbers)."""
     return (dtype, weak) if kind(dtype) in "fcV" else ("float32", True)
 
 
 def weak_float_of_bool(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """Floating; bool becomes a weak float."""
+    """Return a floating dtype; bool becomes a weak float."""
     return ("float32", True) if dtype == "bool" else inexact(dtype, weak, numpy)
 
 
@@ -80,7 +81,7 @@ def glu(call: Call) -> Value:
 
 
 def one_hot(call: Call) -> Value:
-    """`one_hot(x, num_classes, dtype, axis)`: a new axis of the classes."""
+    """`one_hot(x, num_classes, dtype, axis)`: adds an axis of classes."""
     x, classes, dtype, axis = call.bind("x", "num_classes", dtype=None, axis=Const(-1))
     shape = known_rank(operand(x))
     at = axis_of(axis, len(shape) + 1)
@@ -89,7 +90,7 @@ def one_hot(call: Call) -> Value:
 
 
 def dot_product_attention(call: Call) -> Value:
-    """`dot_product_attention(query, key, value)`: as the query, ``(batch,) time, heads, head_dim``."""
+    """`dot_product_attention(query, key, value)`: like the query, ``(batch,) time, heads, head_dim``."""
     query, key, value, *_ = call.bind(
         "query", "key", "value", bias=None, mask=None, scale=None, is_causal=None, query_seq_lengths=None,
         key_value_seq_lengths=None, local_window_size=None, implementation=None, return_residual=None,

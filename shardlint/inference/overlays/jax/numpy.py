@@ -27,7 +27,7 @@ from shardlint.laws.core.dims import Shape
 
 
 def vectorize(call: Call) -> Value:
-    """`vectorize(f)`: f sees scalars, its results get the broadcast shape in front."""
+    """`vectorize(f)`: f receives scalars; its results get the broadcast shape as leading dimensions."""
     function, _, signature = call.bind("pyfunc", excluded=None, signature=None)
     if function is None or signature is not None:
         unresolved("a signature")
@@ -52,7 +52,7 @@ def _under(lead: Shape | None, answer: Value) -> Value:
     return tree_map(put, answer)
 
 
-#: Names of dtypes that, called, cast: ``jnp.float32(x)``.
+#: Names of dtypes whose calls cast: ``jnp.float32(x)``.
 DTYPES = [
     "bool_",
     "int8",

@@ -26,7 +26,7 @@ KEY = "key<fry>"
 
 
 def _keys(source: Array, shape: Shape) -> Array:
-    """Keys of this batch shape, typed or raw as the source is."""
+    """Return keys of this batch shape, typed or raw like the source."""
     if source.dtype is None:
         return Array(None, None)
     return Array((*shape, 2), "uint32") if source.dtype == "uint32" else Array(shape, source.dtype)
@@ -47,13 +47,13 @@ def raw_key(call: Call) -> Value:
 
 
 def split(call: Call) -> Value:
-    """`split(key, num)`: keys with ``num`` in front."""
+    """`split(key, num)`: keys with a leading ``num``."""
     source, num = call.bind("key", num=Const(2))
     return _keys(operand(source), shape_of(num))
 
 
 def fold_in(call: Call) -> Value:
-    """`fold_in(key, data)`, `clone(key)`: a key like the first."""
+    """`fold_in(key, data)`, `clone(key)`: a key like the first argument."""
     source, _ = call.bind("key", data=None)
     return like(call, operand(source), operand(source).shape)
 
@@ -89,7 +89,8 @@ def drawn(default: str, *before: str) -> Transfer:
 
 
 def parametrised(default: str, *names: str) -> Transfer:
-    """Return a draw ``key, *parameters, shape=None, dtype``: no shape means the parameters' own."""
+    """Return a draw ``key, *parameters, shape=None, dtype``; by default the parameters determine the
+    shape."""
 
     def transfer(call: Call) -> Value:
         _, *rest = call.bind("key", *names, shape=None, dtype=None, out_sharding=None)
@@ -132,7 +133,7 @@ def truncated_normal(call: Call) -> Value:
 
 
 def categorical(call: Call) -> Value:
-    """`categorical(key, logits, axis, shape)`: the axis goes."""
+    """`categorical(key, logits, axis, shape)`: removes the axis."""
     _, logits, axis, shape, _, *_ = call.bind(
         "key", "logits", axis=Const(-1), shape=None, replace=None, mode=None, out_sharding=None
     )
@@ -142,7 +143,7 @@ def categorical(call: Call) -> Value:
 
 
 def permutation(call: Call) -> Value:
-    """`permutation(key, x, axis)`: of range(x), or of the array."""
+    """`permutation(key, x, axis)`: of range(x), or of an array."""
     _, x, *_ = call.bind("key", "x", axis=None, independent=None, out_sharding=None)
     if (count := as_dim(x)) is not None:
         return result(call, (count,), "int32")
@@ -151,7 +152,7 @@ def permutation(call: Call) -> Value:
 
 
 def choice(call: Call) -> Value:
-    """`choice(key, a, shape, replace, p, axis)`: the shape in place of the axis."""
+    """`choice(key, a, shape, replace, p, axis)`: the shape replaces the axis."""
     _, a, shape, _, _, axis, _ = call.bind(
         "key", "a", shape=None, replace=None, p=None, axis=Const(0), mode=None
     )
@@ -163,13 +164,13 @@ def choice(call: Call) -> Value:
     at = axis_of(axis, len(dims))
     least = [lower_bound(size) for size in picked]
     if not all(least) and len(dims) > 1:
-        # Where nothing is drawn the result has the shape that was asked for, and no other axis.
+        # A draw of no elements has the requested shape, and no other axis.
         return like(call, source, picked) if 0 in picked else unresolved("how many are drawn")
     return like(call, source, (*dims[:at], *picked, *dims[at + 1 :]))
 
 
 def dirichlet(call: Call) -> Value:
-    """`dirichlet(key, alpha, shape)`: the categories come last."""
+    """`dirichlet(key, alpha, shape)`: the last axis has the categories."""
     _, alpha, shape, dtype, _ = call.bind("key", "alpha", shape=None, dtype=None, out_sharding=None)
     dims = known_rank(operand(alpha))
     lead = shape_of(shape) if given(shape) else dims[:-1]
@@ -177,7 +178,7 @@ def dirichlet(call: Call) -> Value:
 
 
 def multivariate_normal(call: Call) -> Value:
-    """`multivariate_normal(key, mean, cov, shape)`: the mean's last axis comes last."""
+    """`multivariate_normal(key, mean, cov, shape)`: the last axis is that of the mean."""
     _, mean, cov, shape, dtype, *_ = call.bind(
         "key", "mean", "cov", shape=None, dtype=None, method=None, out_sharding=None
     )

@@ -27,21 +27,21 @@ def _function(value: Value | None) -> Value:
 
 
 def map_(call: Call) -> Value:
-    """`tree.map(f, tree, *rest)`: the evaluator is asked about each leaf."""
+    """`tree.map(f, tree, *rest)`: the evaluator calls f on each leaf."""
     if call.opaque or len(call.args) < 2 or call.kwargs.keys() - {"is_leaf"}:
         unresolved("the arguments are not known")
     function, tree, *rest = call.args
 
     def at_leaf(leaf: Value, *parts: Value) -> Value:
         made = call.interpreter.call(function, [leaf, *parts], {}, call.place)
-        # What is unknown may be a whole tree.
+        # An unknown leaf may be a whole tree.
         return leaf if isinstance(leaf, Unknown | Alternatives) else made
 
     return tree_map(at_leaf, tree, *rest, is_leaf=stops(call, call.kwargs.get("is_leaf")))
 
 
 def stops(call: Call, is_leaf: Value | None) -> Callable[[Value], bool] | None:
-    """``is_leaf=`` as a function on nodes, which the evaluator is asked about; None where it is not given."""
+    """Return ``is_leaf=`` as a function on nodes, which the evaluator calls; None if it is missing."""
     if is_leaf is None or is_none(is_leaf):
         return None
     predicate = is_leaf
@@ -73,7 +73,7 @@ def flatten(call: Call) -> Value:
 
 
 def _structure(call: Call, tree: Value | None, is_leaf: Value | None) -> Value:
-    """Return a structure keeps the tree, with something that is no node for each leaf."""
+    """Return a structure: the tree, with an object that is no node for each leaf."""
     marked = tree_map(lambda leaf: Const("a leaf"), _tree(tree), is_leaf=stops(call, is_leaf))
     return LibraryObject("jax.tree.structure", {"tree": marked})
 
@@ -110,7 +110,7 @@ def reduce(call: Call) -> Value:
 
 
 def all_(call: Call) -> Value:
-    """`tree.all(tree)`: True of an empty tree, else not known."""
+    """`tree.all(tree)`: True for an empty tree, else unknown."""
     tree, is_leaf = call.bind("tree", is_leaf=None)
     if leaves(_tree(tree), stops(call, is_leaf)):
         unresolved("the leaves' truth")

@@ -1,6 +1,6 @@
 """Paths of pytrees: `jax.tree_util.keystr`, the classes of keys, and `flax.traverse_util`.
 
-What the keys of each kind of node are, what they hold and how they print was asked of JAX 0.10.2.
+The keys of each kind of node, their fields and their texts are those of JAX 0.10.2.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from shardlint.inference.overlays.pytrees.trees import leaves_with_path, tree_ma
 from shardlint.laws.core.values import Unknown
 
 _UTIL = "jax.tree_util."
-#: What each class of keys holds, and how `keystr` and `str` write it.
+#: The field of each class of keys, and its form in `keystr` and `str`.
 KEYS: dict[str, tuple[str, str]] = {
     f"{_UTIL}DictKey": ("key", "[{!r}]"),
     f"{_UTIL}SequenceKey": ("idx", "[{!r}]"),
@@ -39,7 +39,7 @@ KEYS: dict[str, tuple[str, str]] = {
 
 
 def key_text(key: Value, simple: bool = False) -> str | None:
-    """What ``str(key)`` gives, or ``keystr((key,), simple=True)``; None if that is unknown."""
+    """Return ``str(key)``, or ``keystr((key,), simple=True)``; None if it is unknown."""
     if not isinstance(key, LibraryObject) or key.kind not in KEYS:
         return None
     field, form = KEYS[key.kind]
@@ -71,7 +71,7 @@ def _keystr(call: Call) -> Value:
 
 
 def map_with_path(call: Call) -> Value:
-    """`tree.map_with_path(f, tree, *rest)`: ``f`` gets the path, a tuple of keys, before each leaf."""
+    """`tree.map_with_path(f, tree, *rest)`: ``f`` receives the path, a tuple of keys, before each leaf."""
     extra = call.kwargs.keys() - {"is_leaf"}
     if call.opaque or len(call.args) < 2 or extra:
         unresolved("the arguments are not known")
@@ -85,7 +85,7 @@ def map_with_path(call: Call) -> Value:
 
 
 def _path_to(path: tuple[Value, ...], leaf: Value) -> Value:
-    """Return the path to a leaf; what is unknown may be a whole tree, whose paths go on."""
+    """Return the path to a leaf; an unknown leaf may be a whole tree, with longer paths."""
     return (
         Unknown("a path into what is not known") if isinstance(leaf, Unknown | Alternatives) else Tuple(path)
     )
@@ -196,7 +196,7 @@ def unflatten_dict(call: Call) -> Value:
 
 
 def path_aware_map(call: Call) -> Value:
-    """`path_aware_map(f, nested_dict)`: ``f`` gets the path, a tuple of names, and the leaf."""
+    """`path_aware_map(f, nested_dict)`: ``f`` receives the path, a tuple of names, and the leaf."""
     function, tree = call.bind("f", "nested_dict")
     if function is None or not isinstance(tree, DictValue):
         unresolved("the tree is not known")

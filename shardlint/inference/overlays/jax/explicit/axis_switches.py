@@ -1,4 +1,4 @@
-"""`jax.sharding.auto_axes` and `explicit_axes`: functions whose body sees axes of another type."""
+"""`jax.sharding.auto_axes` and `explicit_axes`: functions whose body has axes of another type."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ Transfer = Callable[[Call], Value]
 
 
 def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], Value]) -> Transfer:
-    """``name(f, axes=, keyword=)``, a decorator too; the keyword may be given with each call instead."""
+    """Return ``name(f, axes=, keyword=)``, also a decorator; the keyword may be passed in each call
+    instead."""
 
     def wrap(call: Call) -> Value:
         if call.opaque or len(call.args) > 1 or set(call.kwargs) - {"axes", keyword}:
@@ -87,7 +88,7 @@ def _mesh_of(call: Call, sharding: Value) -> Mesh | Unknown | None:
 
 
 def _names(axes: Value | None, mesh: Mesh | Unknown) -> list[str] | None:
-    """Return the axes that change: those named, else all."""
+    """Return the axes that change: those named, or all of them."""
     if isinstance(mesh, Unknown):
         return None
     if axes is None or is_none(axes):
@@ -102,9 +103,9 @@ def _auto(mesh: Mesh) -> list[str]:
 
 
 def _in_auto(call: Call, function: Value, inside: Mesh, sharding: Value) -> Value:
-    """`auto_axes`: inside no axis is in the types of the arguments; results are resharded."""
+    """`auto_axes`: in the body the types of the arguments have no axes; results are resharded."""
     args = [_seen(arg, inside) for arg in call.args]
-    # Only what is given by position is resharded.
+    # Only positional arguments are resharded.
     kwargs = {key: untyped(value) for key, value in call.kwargs.items()}
     with call.interpreter.within(mesh=MeshValue(inside)):
         result = traced(call.interpreter.call(function, args, kwargs, call.place, call.opaque))
@@ -112,7 +113,7 @@ def _in_auto(call: Call, function: Value, inside: Mesh, sharding: Value) -> Valu
 
 
 def _in_explicit(call: Call, function: Value, inside: Mesh, sharding: Value) -> Value:
-    """`explicit_axes`: arguments are resharded, and results keep in their types what stays Explicit."""
+    """`explicit_axes`: arguments are resharded, and the types of results have the axes that stay Explicit."""
     before = call.interpreter.context.mesh
     with call.interpreter.within(mesh=MeshValue(inside)):
         items = as_items(sharding)
@@ -125,7 +126,7 @@ def _in_explicit(call: Call, function: Value, inside: Mesh, sharding: Value) -> 
 
 
 def _seen(tree: Value, mesh: Mesh) -> Value:
-    """Return the arrays as a mesh of other axis types has them."""
+    """Return the arrays as they are on a mesh with other axis types."""
     return map_arrays(traced(tree), lambda array, _: in_types_of(array, mesh))
 
 

@@ -1,4 +1,4 @@
-"""What calls that place arrays make of the sharding in their type."""
+"""The sharding in the type of an array after a call that places it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Api, Rejected, Verdict
 
-#: APIs that only look at an argument: its type stays as it is.
+#: APIs that do not change the type of an argument.
 _LOOK = frozenset({Api.JIT_IN, Api.JIT_ARGUMENT, Api.SHARD_MAP_IN})
 
 
@@ -29,7 +29,7 @@ def typed_by(
     spec: Spec | Junk | Unknown | None,
     verdict: Verdict,
 ) -> TypeSharding | None:
-    """Return the sharding in the type of an array that went through an API; None if it is unknown.
+    """Return the sharding in the type of an array after an API; None if it is unknown.
 
     A constraint leaves the type alone, as far as it constrains, but puts it on its mesh
     (`pjit._sharding_constraint_abstract_eval`); a creation function inside jit ignores ``device=``.
@@ -63,7 +63,7 @@ def _constrained(
 
 
 def held_in_type(interpreter: Evaluator, array: Array, mesh: Mesh | Unknown | None) -> Spec | None:
-    """How an array is sharded on a mesh whose axes are all Explicit, as its type tells; else None."""
+    """Return the sharding of an array, from its type, on a mesh whose axes are all Explicit; else None."""
     kind = type_of(array)
     if kind is None or kind.sharding is None or not isinstance(mesh, Mesh):
         return None

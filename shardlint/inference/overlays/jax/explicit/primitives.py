@@ -1,4 +1,4 @@
-"""Compositions of lax primitives: a rule calls them in the order a library does, on types.
+"""Compositions of lax primitives: a rule calls them on types, in the order of the library's implementation.
 
 A rule stops at the first law that rejects (`Refused`), or that cannot tell (`Open`).
 """
@@ -30,13 +30,13 @@ from shardlint.laws.core.dims import Dim, Shape, equal
 from shardlint.laws.core.values import Entry, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
 
-#: What a call's results are like, in order, as far as that is known.
+#: A rule returns the types of a call's results, in order, as far as they are known.
 Rule = Callable[["Trace", Call], Union[ArrayType, Sequence[ArrayType]]]
 Pair = tuple[Sequence[int], Sequence[int]]
 
 
 class Refused(Exception):
-    """A law rejects an operation."""
+    """Raised when a law rejects an operation."""
 
     def __init__(self, verdict: Rejected) -> None:
         super().__init__(verdict.detail)
@@ -44,11 +44,11 @@ class Refused(Exception):
 
 
 class Open(Exception):
-    """What the types of the results are is unknown."""
+    """Raised when the types of the results are unknown."""
 
 
 class Trace:
-    """One library call: the context's mesh, what the overlay says of its results, and the primitives.
+    """One library call: the context's mesh, the overlay's results, and the primitives.
 
     ``eager`` tells that nothing is traced: arrays are concrete. The mesh of a caller that is unknown is taken
     for none, but no bare spec of an ``out_sharding=`` is put on it.
@@ -59,20 +59,20 @@ class Trace:
         self.callers = isinstance(context, Unknown)
         self.results = results
         self.eager = eager
-        #: Whether a rule asked what sharding the call was given.
+        #: Whether a rule has read the call's sharding.
         self.heeded = False
 
     # -- what comes in ---------------------------------------------------------------------------------
 
     def operand(self, value: Value | None) -> ArrayType:
-        """Return the type of an argument that an array is wanted for."""
+        """Return the type of an argument, which must be an array."""
         kind = None if value is None else self.operand_or_option(value)
         if kind is None:
             raise Open
         return kind
 
     def operand_or_option(self, value: Value) -> ArrayType | None:
-        """As `operand`, but None for what is neither an array nor a number."""
+        """Return the type of an argument, or None if it is neither an array nor a number."""
         if isinstance(value, Unknown):
             raise Open
         if isinstance(value, LibraryObject) and isinstance(value.fields.get("value"), Array):
@@ -88,7 +88,7 @@ class Trace:
         return kind
 
     def size(self, value: Value | None) -> Dim:
-        """Return an argument that is a size."""
+        """Return a size argument."""
         dim = as_dim(value)
         if dim is None:
             raise Open
@@ -108,7 +108,7 @@ class Trace:
         return self.results[0].shape
 
     def refusal(self, cause: Cause, exception: str, detail: str, dimension: int | None = None) -> Refused:
-        """Return a rejection by the library itself, before it comes to a primitive."""
+        """Return a rejection by the library itself, before it calls a primitive."""
         return Refused(Rejected(cause, exception, "trace", dimension=dimension, detail=detail))
 
     # -- primitives ------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ class Trace:
         out: Value | None = None,
         order: Sequence[int] = (),
     ) -> ArrayType:
-        """`lax.dot_general`. The result's dimension i is dimension ``order[i]`` of what ``out`` is for."""
+        """`lax.dot_general`. Dimension i of the result is dimension ``order[i]`` in the order of ``out``."""
         wanted = self._out(out, order)
         left = [i for i in range(rank(a)) if i not in (*contracted[0], *batch[0])]
         right = [i for i in range(rank(b)) if i not in (*contracted[1], *batch[1])]
@@ -283,13 +283,14 @@ class Trace:
         return self._typed(shape, laws.reduce_window(self.context, x, shape))
 
     def iota(self, shape: Shape, out: Value | None = None) -> ArrayType:
-        """New arrays: replicated over the context's mesh, or as ``out`` says."""
+        """Create arrays: replicated over the context's mesh, or sharded as ``out``."""
         return self._typed(shape, laws.iota(self.context, shape, self._out(out)))
 
     # -- what jax.numpy does around them ---------------------------------------------------------------
 
     def promoted(self, *operands: ArrayType) -> list[ArrayType]:
-        """`jnp.util.promote_shapes`: all of one rank, unless but for scalars they are."""
+        """`jnp.util.promote_shapes`: operands of one rank, unless they already have one apart from
+        scalars."""
         ranks = {rank(x) for x in operands}
         if len(ranks - {0}) < 2:
             return list(operands)
@@ -297,7 +298,8 @@ class Trace:
         return [self.expand_dims(x, range(width - rank(x))) for x in operands]
 
     def broadcast_arrays(self, *operands: ArrayType) -> list[ArrayType]:
-        """`jnp.util._broadcast_arrays`: all of one shape; where they are not, of one sharding too."""
+        """`jnp.util._broadcast_arrays`: operands of one shape; if their shapes differed, of one sharding as
+        well."""
         shapes = [shape_of(x) for x in operands]
         if all(shape == shapes[0] for shape in shapes):
             return list(operands)
@@ -316,14 +318,15 @@ class Trace:
         return [self.broadcast_to(x, shape, sharding) for x in operands]
 
     def _met(self, operands: Sequence[ArrayType]) -> ArrayType:
-        """`lax.broadcast_shardings`: makes the sharding itself, with an exception of its own."""
+        """`lax.broadcast_shardings`: it computes the sharding itself, and raises its own exception."""
         try:
             return self.nary(*operands)
         except Refused as refused:
             verdict = refused.verdict
             if verdict.cause is not Cause.CONFLICT or verdict.size is not None:
                 raise
-            # No two operands differ along a dimension: one axis would be along two of the result's.
+            # The operands agree along each dimension, but one axis would be used for two dimensions of the
+            # result.
             raise Refused(replace(verdict, exception="DuplicateSpecError")) from None
 
     def broadcast_to(self, x: ArrayType, shape: Shape, sharding: TypeSharding | None = None) -> ArrayType:
@@ -349,7 +352,7 @@ class Trace:
         return ArrayType(shape, None, found)
 
     def _out(self, value: Value | None, order: Sequence[int] = ()) -> laws.OutSharding:
-        """Return an ``out_sharding=``, its entries in another order where one is told.
+        """Return an ``out_sharding=``, with its entries reordered if an order is passed.
 
         In order, a spec goes as it is to the primitive, which also sees what is too long in it.
         """
@@ -369,7 +372,7 @@ class Trace:
 
 
 def out_sharding(value: Value | None) -> laws.OutSharding:
-    """What an argument asks of the result's sharding."""
+    """Return an argument as the sharding it requests of the result."""
     if value is None or is_none(value):
         return None
     if isinstance(value, SpecValue):
@@ -393,14 +396,14 @@ def rank(x: ArrayType) -> int:
 
 
 def entries_of(x: ArrayType) -> tuple[Entry, ...]:
-    """Along what each dimension of an operand lies."""
+    """Return the entry of each dimension of an operand."""
     assert x.sharding is not None
     entries = x.sharding.spec.entries
     return (*entries, *(None,) * (rank(x) - len(entries)))
 
 
 def dimensions(x: ArrayType) -> list[tuple[Dim, Entry]]:
-    """Return each dimension's size, and along what it lies."""
+    """Return each dimension's size and entry."""
     return list(zip(shape_of(x), entries_of(x), strict=True))
 
 
@@ -423,7 +426,7 @@ def _padded(x: ArrayType, width: int) -> ArrayType:
 
 
 def _leaves(items: Sequence[Value]) -> list[Value]:
-    """What lies in nested lists."""
+    """Return the items of nested lists."""
     found: list[Value] = []
     for item in items:
         inner = as_items(item)

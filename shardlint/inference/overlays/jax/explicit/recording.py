@@ -1,4 +1,4 @@
-"""Recording operations that the laws of explicit sharding reject."""
+"""Records of operations that the laws of explicit sharding reject."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from shardlint.laws.core.witness_data import Known, array_data, call_data
 from shardlint.model.spans import Place
 from shardlint.model.uses import OperationUse
 
-#: Makes the call of an operation as data; None where a value in it is unknown.
+#: Returns the call of an operation as data; None if a value in it is unknown.
 Written = Callable[[Sequence[Value], dict[str, Value]], Known]
 
 _SHORT = {"jax.numpy.": "jnp.", "jax.lax.": "lax."}
@@ -49,7 +49,7 @@ def record_operation(
     kwargs: dict[str, Value],
     written: Written,
 ) -> None:
-    """Record that a law rejects an operation. ``function`` is what users call it."""
+    """Record that a law rejects an operation. ``function`` is its name for users."""
     operands: list[ArrayType] = []
     named = [_named(arg, operands) for arg in args]
     options = {key: _named(value, operands) for key, value in kwargs.items()}
@@ -68,7 +68,7 @@ def record_operation(
 
 
 def refuse_no_sharding(call: Call, name: str) -> bool:
-    """Record a tuple, a string or a number for ``out_sharding=``, and say whether there is one.
+    """Record a tuple, a string or a number for ``out_sharding=``; return whether there is one.
 
     `sharding_impls.canonicalize_sharding` takes specs and NamedShardings only: TypeError, whatever the mesh.
     """
@@ -86,7 +86,8 @@ def refuse_no_sharding(call: Call, name: str) -> bool:
 
 
 def record_result(call: Call, function: str, result: ArrayType | None, reason: Unknown | None) -> None:
-    """Record that JAX takes an ``out_sharding=``; ``reason`` says why the result's type is unknown."""
+    """Record that JAX accepts an ``out_sharding=``; ``reason`` is the reason why the result's type is
+    unknown."""
     asked = call.kwargs["out_sharding"]
     why = (
         asked.reason if isinstance(asked, Unknown) else "no mesh is set" if reason is None else reason.reason
@@ -105,7 +106,7 @@ def record_result(call: Call, function: str, result: ArrayType | None, reason: U
 
 
 def _named(value: Value, operands: list[ArrayType]) -> Value:
-    """Return the value with operands for the arrays in it, whose types are appended."""
+    """Return the value with its arrays replaced by operands, whose types are appended."""
     if isinstance(value, Array):
         kind = type_of(value)
         assert kind is not None
@@ -121,17 +122,17 @@ def _named(value: Value, operands: list[ArrayType]) -> Value:
 
 
 def as_function(name: str) -> Written:
-    """Return an operation that is a call of a library's function."""
+    """Return an operation: a call of a library's function."""
     return lambda args, kwargs: call_of(name, args, kwargs)
 
 
 def as_method(name: str) -> Written:
-    """Return an operation that is a call of a method of its first operand."""
+    """Return an operation: a call of a method of its first operand."""
     return as_function(f"jax.Array.{name}")
 
 
 def as_operator(symbol: str) -> Written:
-    """Return an operation that is an operator on one or two operands."""
+    """Return an operation: an operator on one or two operands."""
     return lambda args, kwargs: call_of(f"{len(args)} {symbol}", args, kwargs)
 
 

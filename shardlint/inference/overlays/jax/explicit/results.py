@@ -1,4 +1,4 @@
-"""The end of a library call: its results get the shardings that their types have in JAX.
+"""The end of a library call: the shardings in the types of its results.
 
 Where no axis is Explicit, JAX asks no law (`lax.utils.call_sharding_rule`): results are replicated, as far as
 types tell. Elsewhere a function without a rule has results whose types are unknown.
@@ -55,21 +55,21 @@ from shardlint.support.fast_frozen import altered
 
 #: Methods that take a shape or axes as one argument or as several.
 _STARRED = frozenset({"reshape", "transpose"})
-#: Arguments that say how the result is sharded.
+#: Arguments that determine the result's sharding.
 _SHARDINGS = ("out_sharding", "device", "sharding")
 #: The sharding in the type of a result's array, by its number among the result's arrays.
 Give = Callable[[int, Array], "TypeSharding | None"]
 
 
 def finish_call(call: Call, result: Value) -> Value:
-    """End a call of a library's function, by its canonical name, that computes from its arguments."""
+    """Finish a call of a library's function, by its canonical name, that computes from its arguments."""
     if not computes(call.name):
         return result
     return _finish(call, call.name, result, short_name(call.name), as_function(call.name))
 
 
 def finish_method(call: Call, result: Value) -> Value:
-    """End a call of an array's method, the array being its first argument."""
+    """Finish a call of an array's method; the array is its first argument."""
     receiver = call.args[0]
     if isinstance(receiver, Array) and receiver.numpy:
         return result
@@ -80,7 +80,7 @@ def finish_method(call: Call, result: Value) -> Value:
 
 
 def finish_attribute(interpreter: Evaluator, array: Array, name: str, result: Value) -> Value:
-    """End ``x.T`` and its relatives, which are never refused."""
+    """Finish ``x.T`` and its relatives, which are never refused."""
     if array.numpy or not isinstance(result, Array):
         return result
     call = Call(interpreter, name, [array], {}, None)  # type: ignore[arg-type]
@@ -88,7 +88,7 @@ def finish_attribute(interpreter: Evaluator, array: Array, name: str, result: Va
 
 
 def finish_update(call: Call, array: Array, key: Value, result: Value) -> Value:
-    """End ``x.at[key].set(y)`` and its relatives."""
+    """Finish ``x.at[key].set(y)`` and its relatives."""
     name = call.name.rpartition(".")[2]
     whole = replace(call, args=[array, key, *call.args])
     return _finish(whole, f"at[].{name}", result, f"`.at[...].{name}`", as_update(name))
@@ -97,7 +97,7 @@ def finish_update(call: Call, array: Array, key: Value, result: Value) -> Value:
 def finish_operator(
     interpreter: Evaluator, symbol: str, operands: Sequence[Value], result: Value, place: Place | None
 ) -> Value:
-    """End an operator on operands of which one at least is an array."""
+    """Finish an operator where at least one operand is an array."""
     if all(not isinstance(x, Array) or x.numpy for x in operands):
         return result
     call = Call(interpreter, symbol, operands, {}, place)  # type: ignore[arg-type]
@@ -105,7 +105,7 @@ def finish_operator(
 
 
 def finish_index(interpreter: Evaluator, array: Array, key: Value, result: Value, place: Place) -> Value:
-    """End ``array[key]``."""
+    """Finish ``array[key]``."""
     if array.numpy:
         return result
     return _finish(Call(interpreter, "[]", [array, key], {}, place), "[]", result, "`x[...]`", as_index)
@@ -150,18 +150,18 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
         shaped = next((ArrayType(array.shape) for array in results), None)
         record_result(call, function, next(iter(found), None) or shaped, reason)
     if placed and (len(found) != len(results) or not trace.heeded):
-        # What no rule follows is unknown: the operands do not tell.
+        # Without a rule the sharding is unknown: the operands do not determine it.
         found = [None] * len(results)
     elif len(found) != len(results):
         found = [_as_replicated(context, kinds, array) for array in results]
     elif isinstance(context, Mesh) and any(isinstance(x, Array) and x.numpy for x in call.args):
-        # Some functions put a numpy array on the context's mesh, some do not.
+        # Some functions put a numpy array on the context's mesh, others do not.
         found = [None if _is_meshless(kind) else kind for kind in found]
     return _over_arrays(result, lambda i, array: _grafted(found[i], array))
 
 
 def _is_given_sharding(call: Call) -> bool:
-    """Return whether a call says how its result is to be sharded, by whichever argument."""
+    """Return whether a call has an argument for its result's sharding."""
     by_position = any(isinstance(value, SpecValue | ShardingValue) for value in call.args)
     return by_position or any(given(call.kwargs.get(name)) for name in _SHARDINGS)
 
@@ -169,7 +169,7 @@ def _is_given_sharding(call: Call) -> bool:
 def _as_replicated(
     context: Mesh | Unknown | None, kinds: Sequence[ArrayType], array: Array
 ) -> ArrayType | None:
-    """Return a result of a function whose operands are all replicated is so too, whatever it computes.
+    """Return the type of a result whose operands are all replicated: it is replicated, too.
 
     Of operands without a mesh it is unknown whether the result has one.
     """
@@ -192,7 +192,7 @@ def _is_plain(spec: Spec) -> bool:
 
 
 def _arrays(value: Value) -> Iterator[Array]:
-    """JAX's arrays in a result, in order."""
+    """Yield JAX's arrays in a result, in order."""
     if isinstance(value, Array) and not value.numpy:
         yield value
     for item in as_items(value) or ():
@@ -200,13 +200,13 @@ def _arrays(value: Value) -> Iterator[Array]:
 
 
 def _concerned(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> bool:
-    """Return whether some axis is known to be Explicit, of the context's mesh or of an operand's."""
+    """Return whether some axis of the context's mesh or of an operand's is known to be Explicit."""
     meshes = [context, *(kind.sharding.mesh for kind in kinds if kind.sharding is not None)]
     return any(isinstance(mesh, Mesh) and has_explicit(mesh) for mesh in meshes)
 
 
 def _types(values: Sequence[Value]) -> Iterator[ArrayType]:
-    """The types of the arrays among values and in their containers."""
+    """Yield the types of the arrays among values and in their containers."""
     for value in values:
         if isinstance(value, (Tuple, ListValue)):
             yield from _types(tuple(value.items or ()))
@@ -221,7 +221,8 @@ def _types(values: Sequence[Value]) -> Iterator[ArrayType]:
 
 
 def _plain(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> Give:
-    """Results where no axis is Explicit: replicated over the operands' mesh, or else the context's."""
+    """Return the shardings of results without Explicit axes: replicated over the operands' mesh, or else the
+    context's."""
     meshes = {kind.sharding.mesh for kind in kinds if kind.sharding is not None} - {None}
     mesh = next(iter(meshes), context)
     if isinstance(mesh, Unknown) or len(meshes) > 1 or any(kind.sharding is None for kind in kinds):
@@ -232,14 +233,14 @@ def _plain(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> Give:
 
 
 def _grafted(kind: ArrayType | None, array: Array) -> TypeSharding | None:
-    """Return the sharding a rule gives an array, where they agree on its rank."""
+    """Return the sharding of an array in the type from a rule, if both have the same rank."""
     if kind is None or kind.shape is None or array.shape is None or len(kind.shape) != len(array.shape):
         return None
     return kind.sharding
 
 
 def _over_arrays(result: Value, give: Give) -> Value:
-    """Return the result with a sharding in the type of each array of JAX's in it, counted in order."""
+    """Return the result with a sharding in the type of each of JAX's arrays, numbered in order."""
     numbers = itertools.count()
 
     def change(value: Value) -> Value:

@@ -1,4 +1,4 @@
-"""Where the shardings in types come from, and how abstract values and the laws' types correspond.
+"""The shardings in types, and the conversion between abstract values and the laws' types.
 
 `jax.typeof(x).sharding` names Explicit axes only; numpy arrays, Python numbers and what is made without any
 mesh have no mesh in their type. Its spec holds one entry a dimension.
@@ -27,7 +27,7 @@ _PYTHON_DTYPES: dict[type, str] = {bool: "bool", int: "int32", float: "float32",
 
 
 def meshless(shape: Shape) -> TypeSharding:
-    """Return the sharding in the type of a numpy array, or of what is made without a mesh."""
+    """Return the sharding in the type of a numpy array, or of an array made without a mesh."""
     return replicated(None, shape)
 
 
@@ -37,7 +37,7 @@ def replicated(mesh: Mesh | None, shape: Shape) -> TypeSharding:
 
 
 def typed_as(mesh: Mesh, spec: Spec, shape: Shape | None) -> TypeSharding | None:
-    """Return the sharding in the type of an array placed so (`core.modify_spec_for_auto_manual`).
+    """Return the sharding in the type of an array with this placement (`core.modify_spec_for_auto_manual`).
 
     None where the rank, or an entry, is unknown.
     """
@@ -53,7 +53,7 @@ def typed_as(mesh: Mesh, spec: Spec, shape: Shape | None) -> TypeSharding | None
 
 
 def padded(spec: Spec, shape: Shape | None) -> Spec:
-    """Return the spec with one entry a dimension."""
+    """Return the spec with one entry for each dimension."""
     missing = 0 if shape is None else len(shape) - len(spec)
     return replace(spec, entries=(*spec.entries, *(None,) * missing))
 
@@ -64,20 +64,20 @@ def _unknown(entry: object) -> bool:
 
 
 def context_of(interpreter: Evaluator) -> Mesh | Unknown | None:
-    """Return the mesh of `jax.set_mesh` as types hold it; None for none."""
+    """Return the mesh of `jax.set_mesh` in the form of types, or None if none is set."""
     mesh = interpreter.context.mesh
     return replace(mesh.mesh, abstract=True) if isinstance(mesh, MeshValue) else mesh
 
 
 def made_here(interpreter: Evaluator, shape: Shape | None) -> TypeSharding | None:
-    """Return the sharding in the type of an array that a library makes: replicated over the context's
-    mesh."""
+    """Return the sharding in the type of a library's new array: replicated over the context's mesh."""
     mesh = context_of(interpreter)
     return None if shape is None or isinstance(mesh, Unknown) else replicated(mesh, shape)
 
 
 def type_of(value: Value) -> ArrayType | None:
-    """Return the type that an operand of a library call has; None for what is no array and no number."""
+    """Return the type of an operand of a library call; None for a value that is neither an array nor a
+    number."""
     if isinstance(value, Array):
         typed = value.typed
         if typed is not None and value.shape is not None and len(typed.spec) != len(value.shape):
@@ -93,12 +93,12 @@ def type_of(value: Value) -> ArrayType | None:
 
 
 def has_explicit(mesh: Mesh | Unknown | None) -> bool:
-    """Return whether a mesh has Explicit axes, or may."""
+    """Return whether a mesh has, or may have, Explicit axes."""
     return isinstance(mesh, Unknown) or (mesh is not None and AxisType.EXPLICIT in mesh.types)
 
 
 def sharding_in_type(array: Array) -> ShardingValue | None:
-    """``x.sharding`` as the type tells it: wholly, where all axes of its mesh are Explicit."""
+    """Return ``x.sharding`` from the type; None unless all axes of its mesh are Explicit."""
     typed = array.typed
     if typed is None or typed.mesh is None or set(typed.mesh.types) != {AxisType.EXPLICIT}:
         return None
@@ -106,7 +106,7 @@ def sharding_in_type(array: Array) -> ShardingValue | None:
 
 
 def in_type(array: Array) -> Array:
-    """``jax.typeof(x)``: as x, but for a sharding that names Explicit axes only."""
+    """Return ``jax.typeof(x)``: x with a sharding that has Explicit axes only."""
     typed = array.typed
     if typed is None or typed.mesh is None:
         return replace(array, struct=True, sharding=None)
@@ -114,8 +114,7 @@ def in_type(array: Array) -> Array:
 
 
 def in_types_of(array: Array, mesh: Mesh) -> Array:
-    """Return the array as a mesh of other axis types has it: its type names no axis that is not Explicit
-    there."""
+    """Return the array on a mesh with other axis types: its type has only axes that are Explicit there."""
     kind = type_of(array)
     if kind is None or kind.sharding is None or array.shape is None:
         return replace(array, sharding=None, typed=None)
@@ -127,7 +126,7 @@ def in_types_of(array: Array, mesh: Mesh) -> Array:
 
 
 def struct_type(array: Array) -> TypeSharding | None:
-    """Return the sharding of a struct that `jax.eval_shape` returns: only that of meshes all Explicit."""
+    """Return the sharding of a struct that `jax.eval_shape` returns: only meshes with all axes Explicit."""
     typed = array.typed
     if typed is None or array.shape is None or typed.mesh is None:
         return typed

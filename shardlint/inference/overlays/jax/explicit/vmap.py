@@ -1,4 +1,4 @@
-"""`jax.vmap` of arrays whose mapped dimension lies along Explicit axes (`api._mapped_axis_spec`)."""
+"""`jax.vmap` of arrays whose mapped dimension is sharded along Explicit axes (`api._mapped_axis_spec`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shardlint.model.uses import OperationUse
 
 
 class Mapped:
-    """The arrays that one call maps over, and along which axes their mapped dimensions lie.
+    """The arrays that one call maps over, and the axes along which their mapped dimensions are sharded.
 
     ``beside`` are arrays that are not mapped over.
     """
@@ -25,7 +25,7 @@ class Mapped:
         self.entries: list[Entry] = []
 
     def strip(self, array: Array, position: int) -> TypeSharding | None:
-        """Note an array and return the sharding in the type of one example."""
+        """Record an array and return the sharding in the type of one example."""
         kind = type_of(array)
         assert kind is not None
         self.operands.append((kind, position))
@@ -39,13 +39,13 @@ class Mapped:
 
     @property
     def entry(self) -> Entry:
-        """Along what the mapped dimension lies; None for nothing."""
+        """Return the entry of the mapped dimension; None if no axis splits it."""
         known = {entry for entry in self.entries if not isinstance(entry, Unknown)}
         sure = len(known) == 1 and len(self.entries) == sum(e in known for e in self.entries)
         return next(iter(known)) if sure else Unknown("what is mapped over is not known")
 
     def put(self, array: Array, position: int) -> TypeSharding | None:
-        """Return the sharding in the type of a result that holds one of these an example at ``position``."""
+        """Return the sharding in the type of a result that stacks the examples at ``position``."""
         typed, entry = array.typed, self.entry
         if typed is None or isinstance(entry, Unknown):
             return None
@@ -57,8 +57,8 @@ class Mapped:
         return replace(typed, spec=_inserted(typed.spec, position, entry))
 
     def refused(self, call: Call) -> bool:
-        """Return whether JAX refuses to map these: their mapped dimensions lie along other axes, or what is
-        not mapped lies along the axes that are mapped over."""
+        """Return whether JAX refuses to map these: their mapped dimensions are sharded along different axes,
+        or an array that is not mapped is sharded along a mapped axis."""
         known = [i for i, entry in enumerate(self.entries) if not isinstance(entry, Unknown)]
         odd = next((i for i in known if self.entries[i] != self.entries[known[0]]), None)
         if odd is not None:

@@ -1,7 +1,7 @@
-"""Control flow of `jax.lax`: scan, loops, cond, switch, map. The evaluator is asked about each body.
+"""Control flow of `jax.lax`: scan, loops, cond, switch, map. The evaluator calls each body.
 
-JAX requires a carry, and the results of branches, to have one type; where it runs, that type is known
-from whichever side knows it better.
+JAX requires a carry, and the results of branches, to have one type; where it runs, that type is known from
+whichever side knows it better.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _COUNTER = Array((), "int32").vary(CONSTANT)
 
 
 def traced(tree: Value) -> Value:
-    """Return the tree with its numbers made arrays, as a traced function sees it."""
+    """Return the tree with arrays instead of numbers, as a traced function receives it."""
     return tree_map(_traced_leaf, tree)
 
 
@@ -61,7 +61,7 @@ def _traced_leaf(leaf: Value) -> Value:
 
 
 def agreed(first: Value, second: Value, checked: bool = True) -> Value:
-    """Return the value of a carry or branch result that both describe. Stops where structures differ.
+    """Return the value of a carry or branch result that both values describe. Stops if structures differ.
 
     Where types are ``checked`` for what varies, both have one type; else it may be either.
     """
@@ -73,7 +73,7 @@ def agreed(first: Value, second: Value, checked: bool = True) -> Value:
 
     def leaf(a: Value, b: Value) -> Value:
         held = variation_of(a), variation_of(b)
-        # What is computed from either is computed from what is followed.
+        # A value computed from one of the two is computed from the marked value.
         return _agreed_leaf(a, b, together(*held).over((held[0].surely | held[1].surely) & {MARK}))
 
     return tree_map(
@@ -94,7 +94,7 @@ def _agreed_leaf(first: Value, second: Value, variation: Variation) -> Value:
 
 
 def carried(call: Call, before: Value, after: Value) -> Value:
-    """What a loop carries in the end, or what one of two branches returns, judged by their types."""
+    """Return the final carry of a loop, or the result of one of two branches, judged by their types."""
     context = call.interpreter.context
     checked, local = context.check_vma is True, manual_axes(context) != frozenset()
     for path, first, second in _pairs(traced(before), traced(after)):
@@ -117,7 +117,7 @@ def carried(call: Call, before: Value, after: Value) -> Value:
 
 
 def _pairs(first: Value, second: Value, path: str = "") -> Iterator[tuple[str, Array, Array]]:
-    """The arrays at the same places of two trees, as far as these are alike."""
+    """Yield the arrays at the same positions of two trees, as far as their structures agree."""
     if isinstance(first, Array) and isinstance(second, Array):
         yield path, first, second
     elif isinstance(first, Tuple | ListValue) and isinstance(second, Tuple | ListValue):
@@ -132,7 +132,8 @@ def _pairs(first: Value, second: Value, path: str = "") -> Iterator[tuple[str, A
 
 
 def _kind(array: Array, local: bool, checked: bool) -> Carried:
-    """What types say: of shapes only inside shard_map, where sharding makes them."""
+    """Return the parts of a type that must agree; the shape only inside shard_map, where sharding determines
+    it."""
     shape = array.shape if local else None
     return Carried(shape, unmarked(variation_of(array)) if checked else CONSTANT, array.typed)
 
@@ -142,7 +143,8 @@ def _shown(array: Array) -> ArrayType:
 
 
 def _begun(call: Call, init: Value) -> Value:
-    """What a loop's body gets as its carry. Where types do not say what varies, later it may be more."""
+    """Return the carry that a loop's body receives; if types do not track variation, it may vary more
+    later."""
     carry = traced(init)
     context = call.interpreter.context
     return carry if context.check_vma is True or context.bound_axes == () else vary(carry, UNKNOWN)
@@ -166,7 +168,8 @@ def _row(leaf: Value) -> Value:
 
 
 def _shifted(typed: TypeSharding | None, by: int) -> TypeSharding | None:
-    """Return the sharding of an array with one leading dimension more, or less: which must not be split."""
+    """Return the sharding of an array with a leading dimension added or removed; that dimension must not be
+    split."""
     if typed is None or (by < 0 and typed.spec.entries[:1] not in ((), (None,))):
         return None
     entries = (None, *typed.spec.entries) if by > 0 else typed.spec.entries[1:]
@@ -174,7 +177,7 @@ def _shifted(typed: TypeSharding | None, by: int) -> TypeSharding | None:
 
 
 def _piled(size: Dim, tree: Value) -> Value:
-    """Return the tree with a leading axis of this size on each leaf."""
+    """Return the tree with a leading axis of this size added to each leaf."""
 
     def pile(leaf: Value) -> Value:
         if isinstance(leaf, Unknown):
@@ -187,13 +190,13 @@ def _piled(size: Dim, tree: Value) -> Value:
 
 
 def _traced_call(call: Call, function: Value, args: list[Value]) -> Value:
-    """Call a body or a branch, which is traced wherever it is called."""
+    """Call a body or a branch, which is always traced."""
     with call.interpreter.within(in_jit=True):
         return call.interpreter.call(function, args, {}, call.place)
 
 
 def scan(call: Call) -> Value:
-    """`scan(f, init, xs, length)`: the carry as it began, and the outputs piled up."""
+    """`scan(f, init, xs, length)`: the carry, in the type of ``init``, and the stacked outputs."""
     function, init, xs, length, *_ = call.bind(
         "f", "init", xs=Const(None), length=None, reverse=None, unroll=None, _split_transpose=None
     )
@@ -256,7 +259,8 @@ def switch(call: Call) -> Value:
 
 
 def _branches(call: Call, branches: list[Value], operands: list[Value]) -> Value:
-    """What all branches return. What types do not say, the choice between branches may do: it may vary."""
+    """Return the common result of all branches. If types do not track variation, the choice of the branch may
+    vary."""
     arguments = [traced(value) for value in operands]
     answer: Value = Unknown("no branch")
     for branch in branches:
@@ -273,7 +277,7 @@ def _branches(call: Call, branches: list[Value], operands: list[Value]) -> Value
 
 
 def map_(call: Call) -> Value:
-    """`lax.map(f, xs)`: f of each slice, piled up."""
+    """`lax.map(f, xs)`: the stacked results of f on each slice."""
     function, xs, _ = call.bind("f", "xs", batch_size=None)
     if function is None or xs is None or isinstance(xs, Unknown):
         unresolved("the arguments are not known")
@@ -284,7 +288,7 @@ def map_(call: Call) -> Value:
 
 
 def associative_scan(call: Call) -> Value:
-    """`associative_scan(fn, elems)`: as the elements, unless the function makes them vary more."""
+    """`associative_scan(fn, elems)`: like the elements, unless the function makes them vary more."""
     function, elements, *_ = call.bind("fn", "elems", reverse=None, axis=None)
     if elements is None:
         return Unknown("the elements are not known")

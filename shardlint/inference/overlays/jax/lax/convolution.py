@@ -1,4 +1,4 @@
-"""Windows that slide over arrays: convolutions and `reduce_window` of `jax.lax`."""
+"""Sliding windows over arrays: convolutions and `reduce_window` of `jax.lax`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.laws.core.dims import Dim, Shape, equal, floordiv, fresh, lower_bound
 
-#: (before, after) an axis, or what JAX works out itself.
+#: (before, after) for each axis, or a mode from which JAX computes it.
 Padding = str | list[tuple[Dim, Dim]]
 
 
@@ -47,7 +47,7 @@ def padding_of(value: Value | None) -> Padding:
 def window_size(
     size: Dim, window: Dim, stride: Dim, padding: str | tuple[Dim, Dim], dilation: Dim = 1
 ) -> Dim:
-    """How many windows fit an axis: ``(padded - dilated) // stride + 1``, 0 at least."""
+    """Return the number of windows along an axis: ``(padded - dilated) // stride + 1``, at least 0."""
     if padding in ("SAME", "SAME_LOWER"):
         return -floordiv(-size, stride)
     low, high = padding if isinstance(padding, tuple) else (0, 0)
@@ -149,12 +149,12 @@ def layouts(numbers: Value | None, rank: int) -> tuple[str, str, str]:
 
 
 def _spatial(layout: str, others: str) -> str:
-    """Return the spatial axes of a layout, in an order the three layouts share: that of the input."""
+    """Return the spatial axes of a layout, in the order of the input's layout, which all three share."""
     return "".join(sorted(letter for letter in layout if letter not in others))
 
 
 def conv_dimension_numbers(call: Call) -> Value:
-    """`conv_dimension_numbers(lhs_shape, rhs_shape, numbers)`: kept as the three layouts."""
+    """`conv_dimension_numbers(lhs_shape, rhs_shape, numbers)`: represented by the three layouts."""
     lhs, _, numbers = call.bind("lhs_shape", "rhs_shape", "dimension_numbers")
     found = layouts(numbers, len(shape_of(lhs)))
     return LibraryObject(

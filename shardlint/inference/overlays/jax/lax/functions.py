@@ -1,4 +1,4 @@
-"""`jax.lax` but for control flow, convolutions and collectives; shapes have a module of their own."""
+"""`jax.lax` without control flow, convolutions and collectives; see `shapes` for functions on shapes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ from shardlint.laws.core.values import Unknown
 
 
 def dot_general(call: Call) -> Value:
-    """`dot_general(lhs, rhs, ((contract, contract), (batch, batch)))`: batch, then lhs, then rhs."""
+    """`dot_general(lhs, rhs, ((contract, contract), (batch, batch)))`: batch axes, then those of lhs, then of
+    rhs."""
     lhs, rhs, numbers, _, preferred, _ = call.bind(
         "lhs", "rhs", "dimension_numbers", precision=None, preferred_element_type=None, out_sharding=None
     )
@@ -71,8 +72,8 @@ def dot_general(call: Call) -> Value:
 
 
 def _product(call: Call, x: Array, y: Array, shape: Shape | None, preferred: Value | None) -> Array:
-    """Return a product; lax promotes unlike dtypes its own way (two 16-bit floats do not widen, weak
-    counts)."""
+    """Return a product; lax has its own promotion (different 16-bit floats do not widen, weak types
+    count)."""
     found = contracted(call, [x, y], shape, preferred)
     unlike = x.dtype != y.dtype and (x.weak or y.weak or found.dtype not in (x.dtype, y.dtype))
     return replace(found, dtype=None, weak=False) if unlike and not given(preferred) else found
@@ -140,7 +141,7 @@ def reduce_(call: Call) -> Value:
 
 
 def cumulative(call: Call) -> Value:
-    """`cumsum(operand, axis, reverse)`: as the operand."""
+    """`cumsum(operand, axis, reverse)`: like the operand."""
     operand_, axis, _ = call.bind("operand", axis=Const(0), reverse=None)
     x = operand(operand_)
     normal_axis(known_int(axis), len(known_rank(x)))
@@ -158,7 +159,7 @@ def top_k(call: Call) -> Value:
 
 
 def select(call: Call) -> Value:
-    """`select(pred, on_true, on_false)`: as the cases, which are alike."""
+    """`select(pred, on_true, on_false)`: like the cases, which have the same type."""
     _, yes, no = call.bind("pred", "on_true", "on_false")
     arrays = operands([yes, no])
     shape = same_shape([x.shape for x in arrays])
@@ -175,7 +176,7 @@ def select_n(call: Call) -> Value:
 
 
 def clamp(call: Call) -> Value:
-    """`clamp(min, x, max)`: as x."""
+    """`clamp(min, x, max)`: like x."""
     _, value, _ = call.bind("min", "x", "max")
     x = operand(value)
     return like(call, x, x.shape)
@@ -201,7 +202,7 @@ def convert_element_type(call: Call) -> Value:
 
 
 def bitcast_convert_type(call: Call) -> Value:
-    """`bitcast_convert_type(operand, new_dtype)` between dtypes of one width."""
+    """`bitcast_convert_type(operand, new_dtype)` between dtypes of the same width."""
     operand_, dtype = call.bind("operand", "new_dtype")
     x, wanted = operand(operand_), narrowed(dtype_argument(dtype, None))
     if wanted is None or x.dtype is None or bits(wanted) != bits(x.dtype):
@@ -258,7 +259,7 @@ def integer_pow(call: Call) -> Value:
 
 
 def complex_(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """complex64."""
+    """Return complex64."""
     return "complex64", weak
 
 

@@ -1,4 +1,4 @@
-"""Functions of `jax.lax` that cut, join and rearrange arrays."""
+"""Functions of `jax.lax` that slice, join and rearrange arrays."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def slice_in_dim(call: Call) -> Value:
 
 
 def with_axis(shape: Shape, axis: int, *sizes: Dim) -> Shape:
-    """Return the shape with these sizes in place of an axis."""
+    """Return the shape with an axis replaced by these sizes."""
     return (*shape[:axis], *sizes, *shape[axis + 1 :])
 
 
 def index_in_dim(call: Call) -> Value:
-    """`index_in_dim(operand, index, axis, keepdims)`, and its dynamic kin."""
+    """`index_in_dim(operand, index, axis, keepdims)`, and its dynamic counterpart."""
     operand_, _, axis, keepdims, _ = call.bind(
         "operand", "index", axis=Const(0), keepdims=Const(True), allow_negative_indices=None
     )
@@ -75,7 +75,7 @@ def index_in_dim(call: Call) -> Value:
 
 
 def dynamic_slice(call: Call) -> Value:
-    """`dynamic_slice(operand, start_indices, slice_sizes)`: the sizes asked for."""
+    """`dynamic_slice(operand, start_indices, slice_sizes)`: an array of the requested sizes."""
     operand_, _, sizes, _ = call.bind("operand", "start_indices", "slice_sizes", allow_negative_indices=None)
     x = operand(operand_)
     wanted = shape_of(sizes)
@@ -99,7 +99,7 @@ def dynamic_slice_in_dim(call: Call) -> Value:
 
 
 def _fit(part: Shape | None, whole: Shape | None) -> None:
-    """What is cut out of an array, or put into it, is at most as long along each of its dimensions."""
+    """Reject a part that is longer than the whole array along one of its dimensions."""
     if part is None or whole is None:
         return
     if len(part) != len(whole) or any(at_most(b + 1, a) for a, b in zip(part, whole, strict=True)):
@@ -107,8 +107,8 @@ def _fit(part: Shape | None, whole: Shape | None) -> None:
 
 
 def updated(*names: str, slices: bool = True) -> Transfer:
-    """`dynamic_update_slice` and its relatives: as the operand, never weak; of ``slices`` one has its
-    rank."""
+    """Return `dynamic_update_slice` or a relative: like the operand, never weak; the part has its rank if
+    ``slices``."""
 
     def transfer(call: Call) -> Value:
         operand_, update, *_ = call.bind("operand", *names, allow_negative_indices=None)
@@ -143,7 +143,7 @@ def split(call: Call) -> Value:
 
 
 def broadcast(call: Call) -> Value:
-    """`broadcast(operand, sizes)`: sizes in front."""
+    """`broadcast(operand, sizes)`: adds leading dimensions."""
     operand_, sizes, _ = call.bind("operand", "sizes", out_sharding=None)
     x = operand(operand_)
     return like(call, x, (*shape_of(sizes), *known_rank(x)))
@@ -165,7 +165,7 @@ def broadcast_in_dim(call: Call) -> Value:
 
 
 def broadcast_to_rank(call: Call) -> Value:
-    """`broadcast_to_rank(x, rank)`: ones in front."""
+    """`broadcast_to_rank(x, rank)`: adds leading ones."""
     value, rank = call.bind("x", "rank")
     x = operand(value)
     return like(call, x, (1,) * (known_int(rank) - len(known_rank(x))) + known_rank(x))
@@ -179,7 +179,7 @@ def reshape(call: Call) -> Value:
 
 
 def collapse(call: Call) -> Value:
-    """`collapse(operand, start, stop)`: these axes become one."""
+    """`collapse(operand, start, stop)`: merges these axes."""
     operand_, start, stop = call.bind("operand", "start_dimension", stop_dimension=None)
     x = operand(operand_)
     shape = known_rank(x)

@@ -1,4 +1,4 @@
-"""`jax.shard_map`, `jax.smap` and the deprecated shard_map: what wraps a function to run on shards."""
+"""`jax.shard_map`, `jax.smap` and the deprecated shard_map: wrappers that run a function on shards."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from shardlint.laws.core.witness_data import ONE_DEVICE, Known
 from shardlint.laws.transforms.shard_map import SIGNATURES, judge_signature, judge_smap, not_callable
 from shardlint.model.spans import Place
 
-#: What no call can be made of.
+#: Values that cannot be called.
 _NO_FUNCTIONS = (
     Const, Integer, Tuple, ListValue, DictValue, SetValue, Array, MeshValue, SpecValue, ShardingValue
 )  # fmt: skip
@@ -86,7 +86,7 @@ def _old_shard_map(call: Call) -> Value:
 
 
 def _decorating(call: Call, options: dict[str, Value]) -> Value:
-    """Wrap the function that is given by position; without one, return a decorator."""
+    """Wrap the function that is passed by position; without one, return a decorator."""
     function = call.args[0] if call.args else None
     if function is not None and not is_none(function):
         return _wrapped(call, function, options)
@@ -112,10 +112,10 @@ def _wrapped(call: Call, function: Value, options: dict[str, Value]) -> Value:
 
 
 def _refused(call: Call, verdict: Verdict) -> bool:
-    """Return whether the call that wraps a function is rejected; then it is recorded."""
+    """Record the call that wraps a function if it is rejected; return whether it is."""
     if not isinstance(verdict, Rejected):
         return False
-    # What the unknown arguments are does not matter here.
+    # The unknown arguments do not matter here.
     args = [_or_none(arg) for arg in call.args]
     wrong = call_of(call.name, args, {key: _or_none(value) for key, value in call.kwargs.items()})
     record_of_value(call.interpreter, call.name, verdict, call.place, *_witness(call, wrong))
@@ -134,14 +134,14 @@ def _witness(call: Call, wrong: Known) -> tuple[Known, Known]:
 
 
 def _or_none(value: Value) -> Value:
-    """Return a value that can be written down in its place: any function, or None for what is unknown."""
+    """Return a placeholder that can be written: any function, or None for an unknown value."""
     if isinstance(value, Function | Native | External | Bound | Partial):
         return ANY_FUNCTION
     return Const(None) if data_of(value) is None else value
 
 
 def _plain(value: Value) -> object:
-    """Return a value as Python holds it; what is no number, string or container of them is Junk."""
+    """Return a value as a Python object; anything but numbers, strings and containers of them is Junk."""
     if isinstance(value, Const):
         return value.value
     if isinstance(value, Tuple):

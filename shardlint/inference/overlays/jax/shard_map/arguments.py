@@ -1,4 +1,4 @@
-"""The arguments of a function under `jax.shard_map`: judged by ``in_specs``, and cut into shards."""
+"""The arguments of a function under `jax.shard_map`: judged by ``in_specs``, and split into shards."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from shardlint.laws.transforms.shard_map import inferred_spec, local_type
 from shardlint.laws.transforms.varying import UNKNOWN
 from shardlint.model.uses import ArityUse
 
-#: What a leaf of a tree of specs may be by mistake.
+#: Leaves that a tree of specs may have by mistake.
 _NO_SPECS = (Const, Integer, ShardingValue)
 
 
 def place_arguments(call: Call, mapped: Mapped, region: Region) -> list[Value]:
-    """Judge the arguments of a call and return what one shard of each looks like.
+    """Judge the arguments of a call and return one shard of each.
 
     The mesh in force is the one that specs are judged on.
     """
@@ -73,7 +73,7 @@ def place_arguments(call: Call, mapped: Mapped, region: Region) -> list[Value]:
 
 
 def named(shards: Sequence[Value], parameters: Sequence[str]) -> list[Value]:
-    """Arguments as the body calls them."""
+    """Return arguments with the names of the body's parameters."""
     names = itertools.chain(parameters, itertools.repeat(None))
     return [
         replace(shard, name=name or shard.name) if isinstance(shard, Array) else shard
@@ -82,7 +82,7 @@ def named(shards: Sequence[Value], parameters: Sequence[str]) -> list[Value]:
 
 
 def split(wholes: Sequence[Value], shards: Sequence[Value]) -> Iterator[Shard]:
-    """What the arrays in arguments became, leaf by leaf."""
+    """Yield the arrays in arguments with their shards, leaf by leaf."""
     for whole, shard in zip(wholes, shards, strict=False):
         if isinstance(whole, Array) and isinstance(shard, Array):
             if whole.shape is not None and shard.shape is not None:
@@ -94,7 +94,7 @@ def split(wholes: Sequence[Value], shards: Sequence[Value]) -> Iterator[Shard]:
 
 
 def record_arity(call: Call, mapped: Mapped, api: Api, specs: Tuple, due: int) -> None:
-    """Record that there are more specs, or fewer, than arguments or results."""
+    """Record that there are more, or fewer, specs than arguments or results."""
     call.interpreter.record(
         ArityUse(
             place=specs.origin or call.place,
@@ -110,7 +110,7 @@ def record_arity(call: Call, mapped: Mapped, api: Api, specs: Tuple, due: int) -
 
 
 def only_specs(call: Call, api: Api, specs: Value | None, mapped: Mapped) -> bool:
-    """Return whether specs are nothing but specs, as far as is known: JAX looks for that before any array.
+    """Return whether specs contain only specs, as far as is known: JAX checks that before any array.
 
     What is something else is recorded.
     """
@@ -130,7 +130,7 @@ def only_specs(call: Call, api: Api, specs: Value | None, mapped: Mapped) -> boo
 
 
 def judge_specs(call: Call, api: Api, specs: Value, mapped: Mapped) -> None:
-    """Judge specs for what is unknown: the axes that they name are looked at before any array."""
+    """Judge specs for unknown arrays: JAX checks the axes that they name before any array."""
     leaves = list(specs_in(specs))
     called = mapped.called(call)
     if not any(
@@ -141,7 +141,7 @@ def judge_specs(call: Call, api: Api, specs: Value, mapped: Mapped) -> None:
 
 
 def _column(call: Call, mapped: Mapped, region: Region, spec: Value, arg: Value, position: int) -> Value:
-    """Return one argument with the spec, or tree of specs, that it is given."""
+    """Place one argument by its spec, or tree of specs."""
 
     def meet(leaf: Value, array: Array, path: str) -> Value:
         return _shard(call, mapped, region, leaf, array, f"argument {position}{path}")
@@ -149,7 +149,7 @@ def _column(call: Call, mapped: Mapped, region: Region, spec: Value, arg: Value,
     if isinstance(arg, Unknown):
         judge_specs(call, Api.SHARD_MAP_IN, spec, mapped)
     met = meet_prefix(spec, arg, meet)
-    # An argument without a spec is closed over: the body sees it as it is, a number as a number.
+    # An argument without a spec is closed over: the body receives it as it is, a number as a number.
     return call.args[position] if is_none(spec) and not isinstance(met, Unknown) else met
 
 
@@ -158,7 +158,7 @@ def _shard(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
     subject = f"`{array.name}`" if array.name else path
     mesh = region.judging
     if is_none(leaf):
-        # What is sharded in its type no operation of the body takes, which says so itself.
+        # No operation of the body accepts an array that is sharded in its type, which is recorded there.
         if array.typed is None or not any(map(entry_axes, array.typed.spec.entries)):
             _record_whole(call, mapped, leaf, array, subject)
         return replace(array, sharding=None)
@@ -176,11 +176,11 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
     assert array.shape is not None
     local = laid_out(shard_shape, mesh, leaf.spec, array.shape)
     if region.checked is not False and (leaf.spec.unreduced or leaf.spec.reduced):
-        # Operations on reduced and unreduced values have laws of their own: nothing is claimed.
+        # Operations on reduced and unreduced values have their own laws: nothing is claimed.
         return Array(local, array.dtype, array.weak, origin=array.origin, name=array.name).vary(UNKNOWN)
     axes = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
     inside, typed = region.inside, None
-    # Step by step, operations do not follow Explicit axes in types as they do when traced.
+    # Outside tracing, operations do not propagate Explicit axes in types.
     if isinstance(inside, MeshValue) and local is not None:
         followed = region.traced or AxisType.EXPLICIT not in inside.mesh.types
         typed = local_type(inside.mesh, array.typed, len(local)) if followed else None
@@ -192,7 +192,7 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
         name=array.name,
         varying=axes | (array.varying if region.inherits else frozenset()),
         may_vary=axes | (region.outer if array.may_vary is None else array.may_vary),
-        # Without the check a spec that leaves an axis out may hold different data along it.
+        # Without the check, an array may hold different data along an axis that its spec leaves out.
         equal=(region.manual or frozenset()) - region.outer - axes if region.checked else frozenset(),
         typed=typed,
     )
@@ -210,7 +210,7 @@ def _inferred(array: Array, region: Region) -> Value:
 
 
 def _record_whole(call: Call, mapped: Mapped, leaf: Value, array: Array, subject: str) -> None:
-    """Record an array that every device gets whole, as its in_specs are None."""
+    """Record an array that every device receives whole, since its in_specs are None."""
     if array.shape is None or not array.shape:
         return
     place = getattr(leaf, "origin", None) or mapped.place_of("in_specs")

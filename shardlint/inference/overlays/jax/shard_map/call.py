@@ -55,14 +55,14 @@ def run(call: Call, mapped: Mapped) -> Value:
 
 
 def _code(function: Value) -> Hashable:
-    """Return the key of the code of the program's function that a body is, None where it is another."""
+    """Return the key of the code of a body that is a function of the program; None for others."""
     while isinstance(function, Partial | Bound):
         function = function.function
     return function.code.key if isinstance(function, Function) else None
 
 
 def _calls(call: Call, mapped: Mapped) -> tuple[Known, Known]:
-    """Return a mapped function that is called with a keyword, and one by position."""
+    """Return a call of a mapped function with a keyword, and one with a positional argument."""
     mesh = mapped.options.get("mesh")
     whole: dict[str, Value | None] = {
         "mesh": mesh,

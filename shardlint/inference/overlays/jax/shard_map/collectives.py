@@ -1,4 +1,4 @@
-"""`jax.lax` collectives: the axes they name, what they make of a shard, and over what that varies."""
+"""`jax.lax` collectives: the axes they name, their result on a shard, and the axes over which it varies."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ from shardlint.model.spans import Place
 from shardlint.model.uses import CollectiveUse
 from shardlint.support.lazy_dataclass import dataclass
 
-#: What a collective gives that JAX refuses.
+#: The result of a collective that JAX refuses.
 REJECTED = Unknown("JAX rejects this collective")
 
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """A call of a collective: over ``axes`` of together ``size`` devices (None: not known), in ``groups``.
+    """A call of a collective over ``axes`` of ``size`` devices in total (None: unknown), in ``groups``.
 
     ``to`` is how the result is to vary; ``arguments`` are its own options, as far as they are known.
     """
@@ -67,23 +67,23 @@ class Collective:
 
     @property
     def checked(self) -> bool | None:
-        """The ``check_vma`` of the shard_map around it."""
+        """Return the ``check_vma`` of the enclosing shard_map."""
         return self.call.interpreter.context.check_vma
 
     @property
     def manual(self) -> frozenset[str] | None:
-        """The axes that values may vary over here."""
+        """Return the axes that values may vary over here."""
         return manual_axes(self.call.interpreter.context)
 
     @property
     def ways(self) -> Dim | None:
-        """How many devices work together."""
+        """Return the number of devices that work together."""
         if self.groups is None:
             return self.size
         return None if isinstance(self.groups, Unknown) or not self.groups else len(self.groups[0])
 
     def record(self, verdict: Verdict, array: Array | None = None, silent: str | None = None) -> None:
-        """Record a verdict on the call, or on what it does with one array."""
+        """Record a verdict on the call, or on its operation on one array."""
         call = self.call
         known = array is not None and array.shape is not None
         call.interpreter.record(
@@ -102,20 +102,20 @@ class Collective:
         )
 
     def refuses(self, verdict: Rejected, array: Array | None = None) -> bool:
-        """Record a rejection, and say whether it comes as the call is traced: else what it gives may be
-        dropped."""
+        """Record a rejection, and return whether JAX raises while tracing; a later one is dropped with an
+        unused result."""
         later = verdict.stage == "lower"
         self.record(verdict, array, DOUBT if later else None)
         return not later
 
     def followed(self, result: Array) -> Array:
-        """Return a result that may be dropped, marked if it is this call that `lowering` asks about."""
+        """Return a result that may be dropped, marked if `lowering` checks this call."""
         return (
             made_from_marked(result) if self.call.interpreter.context.marking == self.call.place else result
         )
 
     def each(self, tree: Value, make: Callable[[Array], Value]) -> Value:
-        """What it makes of a tree of arrays: of each ``make``, varying as JAX says; judged before."""
+        """Map a tree of arrays by ``make``, after judging each; the results vary as in JAX."""
         axes, manual = frozenset(self.axes), self.manual
 
         def one(array: Array, _: str) -> Value:
@@ -127,7 +127,7 @@ class Collective:
             if not isinstance(result, Array) or manual is None or self.to is None:
                 return result
             if self.checked and self.to in ("reduced", "unreduced"):
-                # Operations on reduced and unreduced values have laws of their own: nothing is claimed.
+                # Operations on reduced and unreduced values have their own laws: nothing is claimed.
                 return result.vary(UNKNOWN)
             varied = collective_result(
                 self.function, axes & manual, variation_of(array), manual=manual,
@@ -138,7 +138,7 @@ class Collective:
         return map_arrays(tree, one)
 
     def _judge(self, array: Array, manual: frozenset[str] | None) -> Verdict:
-        """Judge the operand by what it varies over, and record what only multiplies it."""
+        """Judge the operand by the axes it varies over, and record a reduction that only multiplies it."""
         if manual is None or self.to is None:
             return Undecided("what it varies over is not known")
         held, checked = variation_of(array), self.checked
@@ -164,7 +164,7 @@ def _axis_place(call: Call, function: str) -> Place:
 
 
 def _axes(value: Value | None) -> tuple[str, ...] | None:
-    """Return the axis names of an argument, None if they are unknown or no names."""
+    """Return the axis names of an argument, or None if they are unknown or not names."""
     text = as_str(value)
     if text is not None:
         return (text,)
@@ -176,7 +176,7 @@ def _axes(value: Value | None) -> tuple[str, ...] | None:
 def _started(
     call: Call, function: str, axis: Value | None, groups: Value | None = None, **options: Value | None
 ) -> Collective | None:
-    """Judge the axis names and the groups and record the verdict; None when rejected or not known."""
+    """Judge the axis names and the groups and record the verdict; None if they are rejected or unknown."""
     axes = _axes(axis)
     if axes is None:
         return None
@@ -203,7 +203,7 @@ def _started(
 
 
 def _groups(value: Value | None) -> Groups | Unknown | None:
-    """Return the groups of devices that a collective runs in: each by its indices."""
+    """Return the groups of devices in which a collective runs, each by its indices."""
     if not given(value):
         return None
     rows = [as_items(row) for row in as_items(value) or ()]
@@ -214,7 +214,7 @@ def _groups(value: Value | None) -> Groups | Unknown | None:
 
 
 def _reduction(function: str) -> Callable[[Call], Value]:
-    """psum and its relatives keep the shape of every leaf."""
+    """Return psum or a relative, which preserves the shape of every leaf."""
 
     def reduce(call: Call) -> Value:
         tree, axis, groups = call.bind("x", "axis_name", axis_index_groups=None)
@@ -247,7 +247,7 @@ def _reduced(function: str, dtype: str | None) -> str | None:
 
 
 def _reshaping(function: str, required: tuple[str, ...], options: tuple[str, ...]) -> Callable[[Call], Value]:
-    """all_gather, psum_scatter, all_to_all: shapes by `laws.transforms.collectives.local_result`."""
+    """Return all_gather, psum_scatter or all_to_all: shapes by `laws.transforms.collectives.local_result`."""
 
     def reshape(call: Call) -> Value:
         others = ("axis_index_groups", "to") if function == "all_gather" else ("axis_index_groups",)
@@ -271,7 +271,7 @@ def _reshaping(function: str, required: tuple[str, ...], options: tuple[str, ...
 
 
 def _local(started: Collective, array: Array) -> Value:
-    """What a collective that reshapes makes of one array."""
+    """Return the result of a reshaping collective on one array."""
     if array.shape is None or any(isinstance(value, Unknown) for value in started.arguments.values()):
         return Array(None, array.dtype, origin=started.call.place)
     ways = fresh(1) if started.ways is None else started.ways
@@ -291,7 +291,7 @@ def _local(started: Collective, array: Array) -> Value:
 
 
 def _same(function: str, *names: str) -> Callable[[Call], Value]:
-    """Collectives that keep shapes: pbroadcast, pcast, pvary."""
+    """Return a collective that preserves shapes: pbroadcast, pcast, pvary."""
 
     def keep(call: Call) -> Value:
         bound = dict(zip(("x", "axis_name", *names), call.bind("x", "axis_name", *names), strict=True))
@@ -313,7 +313,7 @@ def _kept(call: Call, array: Array) -> Array:
 
 
 def _permuting(function: str) -> Callable[[Call], Value]:
-    """ppermute and pshuffle: each device sends its shard to one other at most."""
+    """Return ppermute or pshuffle: each device sends its shard to at most one other."""
 
     def permute(call: Call) -> Value:
         tree, axis, written = call.bind("x", "axis_name", "perm")
@@ -344,7 +344,7 @@ def _permuting(function: str) -> Callable[[Call], Value]:
 
 
 def _permutation(function: str, value: Value | None) -> Permutation | None:
-    """Return the pairs of a ppermute or the sources of a pshuffle, None if they are unknown."""
+    """Return the pairs of a ppermute or the sources of a pshuffle, or None if they are unknown."""
     items = as_items(value)
     if items is None:
         return None
@@ -358,7 +358,7 @@ def _permutation(function: str, value: Value | None) -> Permutation | None:
 
 
 def _swap(call: Call) -> Value:
-    """`pswapaxes(x, axis_name, axis)`: an `all_to_all` that splits and puts together one dimension."""
+    """`pswapaxes(x, axis_name, axis)`: an `all_to_all` that splits and concatenates the same dimension."""
     tree, axis_name, axis, groups = call.bind("x", "axis_name", "axis", axis_index_groups=None)
     started = _started(call, "pswapaxes", axis_name, groups)
     if tree is None or started is None or not started.axes:
@@ -369,7 +369,7 @@ def _swap(call: Call) -> Value:
 
 
 def _ragged(call: Call) -> Value:
-    """`ragged_all_to_all(operand, output, ...)`: the output, with what was received written into it."""
+    """`ragged_all_to_all(operand, output, ...)`: the output, with the received data written into it."""
     output = call.argument(1, "output")
     started = _started(call, "ragged_all_to_all", call.argument(None, "axis_name"))
     if output is None or started is None:

@@ -1,4 +1,4 @@
-"""Operations in a body of `jax.shard_map`: what JAX rejects for the shapes of shards."""
+"""Operations in a body of `jax.shard_map` that JAX rejects for the shapes of shards."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from shardlint.laws.core.witness_data import Known, array_data
 from shardlint.laws.transforms.shard_map import impossible
 from shardlint.model.uses import CallUse, Fact
 
-#: Makes the call of an operation as data; None where a value in it is unknown.
+#: Returns the call of an operation as data; None if a value in it is unknown.
 Written = Callable[[Sequence[Value], dict[str, Value]], Known]
 
 
 def note_impossible(call: Call, function: str, result: Unknown, written: Written) -> Unknown:
-    """Record an operation that fails in a body: there arrays have the shapes of shards.
+    """Record an operation that fails in a body, where arrays have the shapes of shards.
 
-    ``function`` is what users call it. Elsewhere shapes that do not fit are no mistake about sharding.
+    ``function`` is its name for users. Elsewhere, shapes that do not fit are no mistake about sharding.
     """
     if not isinstance(result, Impossible) or call.place is None or not inside_shard_map(call.interpreter):
         return result
@@ -53,7 +53,7 @@ def note_impossible(call: Call, function: str, result: Unknown, written: Written
 
 
 def _is_shard(array: Array, shard: Shard) -> bool:
-    """Return whether an operand is that argument of the body."""
+    """Return whether an operand is a shard of this argument of the body."""
     return array.name is not None and (array.name, array.shape) == (shard.name, shard.shape)
 
 

@@ -48,15 +48,14 @@ from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
 from shardlint.support.lazy_dataclass import dataclass
 
-#: What stands for the program's function where a call is written down: any function would do.
+#: A placeholder for the program's function in a written call; any function would do.
 ANY_FUNCTION = External("jax.numpy.negative")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Mapped:
-    """A function as ``shard_map`` wraps it: ``options`` are what it was given by name, ``name`` which
-    shard_map it is, ``place`` where it is called, ``place_of`` where an option is written.
-    """
+    """A function wrapped by ``shard_map``: ``options`` are its keyword arguments, ``name`` is the name of the
+    shard_map, ``place`` the place of its call, ``place_of`` returns the place of an option."""
 
     name: str
     function: Value
@@ -66,17 +65,17 @@ class Mapped:
 
     @property
     def title(self) -> str:
-        """What the user calls the function."""
+        """Return the function's name for users."""
         return function_name(self.function)
 
     @property
     def in_specs(self) -> Value | None:
-        """The in_specs, None where they are left to be inferred."""
+        """Return the in_specs, or None if they are to be inferred."""
         specs = self.options.get("in_specs")
         return None if isinstance(specs, External) and specs.name.endswith(".Infer") else specs
 
     def called(self, call: Call) -> tuple[Fact, ...]:
-        """Where it is called: what is wrong with it JAX says there. Nothing if nobody is known to."""
+        """Return the fact of the call, where JAX raises; nothing if no caller is known."""
         if call.place == self.place:
             return ()
         return (Fact(f"`{self.title}` is called here", call.place),)
@@ -84,10 +83,10 @@ class Mapped:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Region:
-    """Where a body runs: on ``mesh``, with the axes ``manual`` (None if they are unknown), of which ``outer``
-    are Manual around it already. ``checked`` is ``check_vma``, None if it is unknown; ``inherits`` tells that
-    what varies outside does so in the types of the body too, ``traced`` that the body is traced, not run step
-    by step."""
+    """The environment of a body: ``mesh``, the axes ``manual`` (None if they are unknown), and ``outer``,
+    those of them that are Manual outside already. ``checked`` is ``check_vma``, None if it is unknown;
+    ``inherits``: values that vary outside do so in the types of the body; ``traced``: the body is traced, not
+    run step by step."""
 
     mesh: MeshValue | Unknown | None
     manual: frozenset[str] | None
@@ -98,7 +97,7 @@ class Region:
 
     @property
     def judging(self) -> MeshValue | Unknown | None:
-        """The mesh that specs are judged on."""
+        """Return the mesh on which specs are judged."""
         if not isinstance(self.mesh, MeshValue):
             return self.mesh
         if self.manual is None:
@@ -108,7 +107,7 @@ class Region:
 
     @property
     def inside(self) -> MeshValue | Unknown:
-        """The mesh that the body sees."""
+        """Return the mesh of the body."""
         if not isinstance(self.mesh, MeshValue) or self.manual is None:
             return Unknown("inside shard_map")
         return replace(self.mesh, mesh=self.mesh.mesh.with_types(dict.fromkeys(self.manual, AxisType.MANUAL)))
@@ -116,7 +115,7 @@ class Region:
     def bound(self, around: tuple[tuple[str, Dim], ...] | Unknown) -> tuple[tuple[str, Dim], ...] | Unknown:
         """Return the axes that collectives in the body may use; ``around`` are those outside.
 
-        Where the caller is unknown, nobody is taken to bind further names around a shard_map.
+        An unknown caller is assumed not to bind further names around a shard_map.
         """
         if not isinstance(self.mesh, MeshValue) or self.manual is None:
             return Unknown("the mesh is not known")
@@ -126,7 +125,7 @@ class Region:
 
 
 def enter(call: Call, mapped: Mapped) -> Region | None:
-    """Return where a call of a mapped function runs; None where JAX rejects it, which is recorded."""
+    """Return the region of a call of a mapped function; None if JAX rejects it, which is recorded."""
     interpreter, options = call.interpreter, mapped.options
     given, context = options.get("mesh"), interpreter.context.mesh
     own = given is not None and not is_none(given)
@@ -167,7 +166,7 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
 
 
 def _note_names(mapped: Mapped, mesh: Mesh) -> None:
-    """Note that the options name axes of the mesh."""
+    """Record that the options name axes of the mesh."""
     specs = (leaf for name in ("in_specs", "out_specs") for leaf in specs_in(mapped.options.get(name)))
     for named in (mapped.options.get("axis_names"), *specs):
         for name in name_links.names_in(named):
@@ -202,7 +201,7 @@ def _mesh_or_junk(holder: MeshValue | Unknown | None, given: Value | None) -> Me
 
 
 def _names(value: Value | None) -> frozenset[str] | Junk | Unknown:
-    """Return the members of ``axis_names=``, none where it is not given."""
+    """Return the members of ``axis_names=``, an empty set if it is missing."""
     if value is None:
         return frozenset()
     if isinstance(value, SetValue):
@@ -218,12 +217,12 @@ def _names(value: Value | None) -> frozenset[str] | Junk | Unknown:
 
 
 def specs_in(tree: Value | None) -> Iterator[SpecValue]:
-    """The specs in a tree of them."""
+    """Yield the specs in a tree of specs."""
     return (leaf for leaf in leaves_in(tree) if isinstance(leaf, SpecValue))
 
 
 def leaves_in(tree: Value | None) -> Iterator[Value]:
-    """The leaves of a tree of specs, whatever they are."""
+    """Yield all leaves of a tree of specs."""
     if isinstance(tree, Tuple | ListValue | DictValue):
         items = tree.items or ()
         for item in items.values() if isinstance(items, dict) else items:
@@ -240,7 +239,7 @@ def _refused(
     mesh: Mesh | Unknown | None = None,
     leaf: SpecValue | None = None,
 ) -> bool:
-    """Return whether an option is rejected; then the call is recorded, at the option."""
+    """Record the call, at an option, if the option is rejected; return whether it is."""
     if not isinstance(verdict, Rejected):
         return False
     place = mapped.place_of(option)
@@ -263,7 +262,7 @@ def _refused(
 
 
 def _without_mesh() -> tuple[Known, Known]:
-    """Return a call of shard_map that is given no mesh, and one that is."""
+    """Return a call of shard_map without a mesh, and one with a mesh."""
     options: dict[str, Value | None] = {"in_specs": SpecValue(Spec()), "out_specs": SpecValue(Spec())}
     return _called(options), _called({"mesh": MeshValue(ONE_DEVICE), **options})
 

@@ -1,4 +1,4 @@
-"""The results of a function under `jax.shard_map`: judged by ``out_specs``, and put together."""
+"""The results of a function under `jax.shard_map`: judged by ``out_specs``, and joined from shards."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def place_results(call: Call, mapped: Mapped, region: Region, result: Value) -> 
 
 
 def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array, name: str) -> Value:
-    """Judge one result and return the whole that its shards make."""
+    """Judge one result and return the whole array of its shards."""
     apis, at = (Api.SHARD_MAP_OUT,), mapped.place
     placed = place_array(call.interpreter, apis, array, leaf, call.place, name, at)
     mesh, outside = region.judging, region.mesh
@@ -94,8 +94,8 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
 
 
 def _varying_outside(region: Region, array: Array, leaf: SpecValue) -> frozenset[str]:
-    """Return the axes that are Manual outside too, and that a result varies over in its type: also those that
-    its spec names. What is computed without the check has a type that tells of none."""
+    """Return the axes, Manual outside as well, over which a result varies in its type, including those that
+    its spec names. Without the check, types record no variation."""
     named = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
     marked = array.varying & {MARK}
     return (array.varying | named) & region.outer | marked if region.checked else marked
@@ -104,7 +104,7 @@ def _varying_outside(region: Region, array: Array, leaf: SpecValue) -> frozenset
 def _varies_too_much(
     call: Call, mapped: Mapped, region: Region, array: Array, leaf: SpecValue, name: str
 ) -> bool:
-    """Return whether JAX rejects a result for the axes it varies over, which is recorded.
+    """Record a result that JAX rejects for the axes it varies over; return whether it is one.
 
     Without its check it takes one device's value for that of all: that is recorded too.
     """
@@ -141,7 +141,7 @@ def _varies_too_much(
 def _tell_unchecked(
     call: Call, mapped: Mapped, mesh: Mesh, verdict: Rejected, says: str, place: Place, facts: list[Fact]
 ) -> None:
-    """Record what the check would reject, but for axes of one device."""
+    """Record a result that the check would reject, except for axes of one device."""
     axes = [axis for axis in verdict.detail.split(", ") if equal(mesh.size_of(axis), 1) is not True]
     if axes:
         silent = says + " " + ", ".join(f'"{axis}"' for axis in axes)
@@ -151,7 +151,7 @@ def _tell_unchecked(
 
 
 def _closed_over(spec: Spec, mesh: Mesh) -> tuple[Known, Known]:
-    """Return an array that the body returns as it came from outside, and one that is an argument.
+    """Return a body that returns an array it closes over, and one that returns an argument.
 
     The mesh is that of the context, where results are judged.
     """
@@ -164,7 +164,7 @@ def _closed_over(spec: Spec, mesh: Mesh) -> tuple[Known, Known]:
 
 
 def _unchecked(axes: tuple[str, ...]) -> tuple[Known, Known]:
-    """Return a result that varies over axes its spec does not name, and one that is summed over them.
+    """Return a result that varies over axes missing in its spec, and one that is summed over them.
 
     The mesh is that of the context, where results are judged.
     """

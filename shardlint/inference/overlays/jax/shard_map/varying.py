@@ -1,4 +1,4 @@
-"""Values that vary over mesh axes: inside `jax.shard_map` each device may hold another one.
+"""Values that vary over mesh axes: inside `jax.shard_map`, devices may hold different values.
 
 What a library computes varies as its operands do; collectives, loops and transforms say so themselves
 (`laws.transforms.varying` knows JAX's rules). Outside shard_map nothing varies.
@@ -37,37 +37,37 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType
 from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, UNKNOWN, Variation, combined
 
-#: Functions that compute with the values of their operands, not through functions of the program.
+#: Functions that compute from the values of their operands, without calling functions of the program.
 COMPUTE = frozenset(
     name for module in (numpy, functions, convolution, nn, random, losses) for name in module.TABLE
 )
 
 
 def computes(name: str) -> bool:
-    """Return whether a library's function computes from its arguments' values, not by functions of the
+    """Return whether a library's function computes from its arguments' values, without functions of the
     program."""
     return name in COMPUTE
 
 
-#: Of these a result may vary less than the operands: places are sorted along with what varies, some of
-#: several results come from sizes alone, or sizes alone decide.
+#: Functions whose result may vary less than the operands: indices are sorted along with varying values, some
+#: of several results depend on sizes alone, or sizes alone decide.
 PERHAPS_LESS = frozenset({
     "argsort", "lexsort", "argpartition", "permutation", "choice", "average", "linspace", "array_equal",
     "array_equiv",
 })  # fmt: skip
-#: Of these each result comes from one operand.
+#: Functions whose results each depend on one operand.
 ONE_EACH = frozenset({"meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d", "ix_"})
 
 
 def finish_call(call: Call, result: Value) -> Value:
-    """What a call of a library's function or a transformed function returns, as it varies."""
+    """Return the result of a call of a library's function or a transformed function, with its variation."""
     if not call.interpreter.context.bound_axes:
         return _settled(result)
     return spread(call, result) if computes(call.name) else result
 
 
 def spread(call: Call, result: Value) -> Value:
-    """What a call computes from its operands."""
+    """Return the result of a call with the variation of its operands."""
     name, operands = call.name.rpartition(".")[2], (*call.args, *call.kwargs.values())
     sure = name not in PERHAPS_LESS and (name not in ONE_EACH or len(operands) == 1)
     if is_following(call.interpreter.context):
@@ -76,14 +76,14 @@ def spread(call: Call, result: Value) -> Value:
 
 
 def _is_empty(result: Value) -> bool:
-    """Return whether a result has no items: JAX reads nothing for it."""
+    """Return whether a result has no elements, so that JAX reads no value for it."""
     return isinstance(result, Array) and result.shape is not None and 0 in result.shape
 
 
 def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], sure: bool = True) -> Value:
-    """Return the arrays in a result vary as the operands do that they are computed from.
+    """Return the result with arrays that vary as their operands do.
 
-    Of several results each may come from one of the arrays only; where it is not ``sure``, from none.
+    One of several results may depend on one of the arrays only; or on none, unless ``sure``.
     """
     context = interpreter.context
     if not context.bound_axes:
@@ -101,26 +101,26 @@ def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], s
 
 
 def _may_be_empty(value: Value) -> bool:
-    """Return whether an array may have no values that could be read."""
+    """Return whether an array may have no elements."""
     return isinstance(value, Array) and (
         value.shape is None or any(equal(n, 0) is not False for n in value.shape)
     )
 
 
 def vary(tree: Value, variation: Variation) -> Value:
-    """Return the same tree, all its arrays varying so."""
+    """Return the tree with this variation of all its arrays."""
     return _change(tree, lambda array: array.vary(variation))
 
 
 def variation_of(value: Value) -> Variation:
-    """Over what a leaf varies, or all that a tree holds together."""
+    """Return the variation of a leaf, or that of all leaves of a tree together."""
     if isinstance(value, Array):
         return CONSTANT if value.numpy else value.variation
     return combined(variations(value), checked=True)
 
 
 def variations(value: Value) -> Iterator[Variation]:
-    """Over what the leaves of a value vary."""
+    """Yield the variations of the leaves of a value."""
     match value:
         case Array():
             yield variation_of(value)
@@ -144,7 +144,7 @@ def variations(value: Value) -> Iterator[Variation]:
 
 
 def _holds_array(value: Value) -> bool:
-    """Return whether an operand is an array, or has some in it, and not sizes or dimensions."""
+    """Return whether an operand is, or contains, an array other than sizes or dimensions."""
     if isinstance(value, Tuple | ListValue):
         return any(map(_holds_array, value.items or ()))
     return isinstance(value, Array)
@@ -161,7 +161,7 @@ def manual_axes(context: Context) -> frozenset[str] | None:
 
 
 def _settled(result: Value) -> Value:
-    """Return the same value, outside shard_map. Lists and dicts stay the objects that they are."""
+    """Return the value outside shard_map. Lists and dicts stay the same objects."""
     if isinstance(result, Array):
         return result if result.may_vary is not None else result.vary(CONSTANT)
     if isinstance(result, Tuple):
@@ -170,7 +170,7 @@ def _settled(result: Value) -> Value:
 
 
 def _change(tree: Value, change: Callable[[Array], Array]) -> Value:
-    """Change the arrays in tuples, lists and dicts; other leaves stay as they are."""
+    """Change the arrays in tuples, lists and dicts; other leaves are unchanged."""
     match tree:
         case Array():
             return change(tree)

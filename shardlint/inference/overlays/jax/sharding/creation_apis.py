@@ -1,4 +1,4 @@
-"""The functions that make arrays, and are judged as placements: their names."""
+"""The names of the functions that create arrays and are judged as placements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from shardlint.laws.core.verdicts import Api
 
 #: Creation functions whose ``device=`` goes through `Sharding.shard_shape`.
 CREATION = ("zeros", "ones", "full", "empty", "zeros_like", "ones_like", "full_like", "empty_like")
-#: What else makes arrays on a ``device=``, and how: by device_put, by a constraint.
+#: Other functions that create arrays on a ``device=``: by device_put, or by a constraint.
 ON_DEVICES = {
     "arange": (Api.ARANGE, Api.ARANGE_IN_JIT),
     "eye": (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT),

@@ -34,7 +34,7 @@ from shardlint.laws.core.values import Unknown
 
 
 def index_devices(devices: Devices, key: Value) -> Value:
-    """Return ``devices[key]``; a list takes an integer or a slice only."""
+    """Return ``devices[key]``; a list accepts only an integer or a slice."""
     if not devices.numpy and not (isinstance(key, Slice) or as_dim(key) is not None):
         return Unknown("a list of devices indexed by something else")
     try:
@@ -45,7 +45,7 @@ def index_devices(devices: Devices, key: Value) -> Value:
 
 
 def _picked(devices: Devices, key: Value) -> tuple[int, ...] | None:
-    """Return the ids of what an integer or a slice of integers picks along the first dimension."""
+    """Return the ids that an integer or a slice of integers selects along the first dimension."""
     rows = devices.shape[0] if devices.shape else None
     if devices.ids is None or not isinstance(rows, int) or not rows:
         return None
@@ -77,7 +77,7 @@ def _receiver(call: Call) -> Devices:
 
 
 def _method(rearrange: Callable[[Call, Shape], Shape | None], in_order: bool = True) -> Transfer:
-    """Return a method of a numpy array of devices that gives one of another shape, in the same order or
+    """Return a method of a numpy array of devices that returns one of another shape, in the same order or
     not."""
 
     def transfer(call: Call) -> Value:

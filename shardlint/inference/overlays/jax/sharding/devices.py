@@ -1,4 +1,4 @@
-"""The devices there are, and numpy's reshape of arrays of them."""
+"""The available devices, and numpy's reshape of arrays of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from shardlint.model.uses import Fact
 
 
 def reshape_devices(call: Call) -> Value:
-    """``devices.reshape(...)``: numpy raises where the sizes do not multiply to the count."""
+    """``devices.reshape(...)``: numpy raises if the product of the sizes is not the number of devices."""
     devices = call.args[0]
     rest = call.args[1:]
     given = rest[0] if len(rest) == 1 else Tuple(tuple(rest))
@@ -53,7 +53,7 @@ def reshape_devices(call: Call) -> Value:
 
 
 def _numpy_reshape(call: Call) -> Value:
-    """`np.reshape(devices, shape)` is checked as the method is; other arrays are numpy's."""
+    """`np.reshape(devices, shape)`, checked like the method; other arrays are numpy's."""
     if not isinstance(call.argument(0, "a"), Devices) or len(call.args) != 2 or call.kwargs:
         return functions.TABLE["numpy.reshape"](call)
     devices = call.args[0]
@@ -72,18 +72,18 @@ def _device_count(call: Call) -> Value:
     return integer(call.interpreter.device_count, call.place)
 
 
-#: A program that starts the distributed runtime, or asks for the devices of another process.
+#: Set by a program that starts the distributed runtime, or reads the devices of another process.
 _SEVERAL_PROCESSES = "several processes"
 
 
 def one_process(interpreter: Evaluator) -> bool:
-    """Return whether all devices are certainly this process's: their number is known, and nothing speaks of
-    others."""
+    """Return whether all devices certainly belong to this process: their number is known, and the program
+    mentions no other process."""
     return isinstance(interpreter.device_count, int) and _SEVERAL_PROCESSES not in interpreter.switches
 
 
 def _in_one_process(value: Value) -> Callable[[Call], Value]:
-    """What holds with one process."""
+    """Return a function with this value in a single process."""
 
     def answer(call: Call) -> Value:
         return value if one_process(call.interpreter) else Unknown("there may be several processes")

@@ -1,4 +1,4 @@
-"""The arguments of meshes as the laws of meshes take them: sizes, names, types, devices."""
+"""The arguments of meshes in the form of the laws: sizes, names, types, devices."""
 
 from __future__ import annotations
 
@@ -51,10 +51,9 @@ AXIS_TYPES = "jax.sharding.AxisType."
 def take(
     call: Call, positional: int | None, required: tuple[str, ...], **defaults: Value | None
 ) -> list[Value | None]:
-    """`Call.bind` of a signature that is known in full: what does not fit it is a TypeError, and recorded.
+    """`Call.bind` for a fully known signature: arguments that do not fit are a TypeError, which is recorded.
 
-    ``positional`` is how many arguments may be given without their names, None for all.
-    Raises CannotBind.
+    ``positional`` is the number of arguments that may be positional, None for all. Raises CannotBind.
     """
     try:
         bound = call.bind(*required, **defaults)
@@ -72,7 +71,7 @@ def take(
 
 
 _ONE_DEVICE = mesh_data(ONE_DEVICE)
-#: The arguments of calls that fit, for those that do not.
+#: Arguments of working calls, to repair those that do not fit.
 _WORKING: dict[str, tuple[Known, ...]] = {
     "jax.experimental.mesh_utils.create_device_mesh": (("tuple", 8),),
     "jax.make_mesh": (("tuple", 1), ("tuple", "x")),
@@ -87,7 +86,7 @@ _WORKING: dict[str, tuple[Known, ...]] = {
 
 
 def _misfit(call: Call, positional: int | None, required: tuple[str, ...], order: tuple[str, ...]) -> str:
-    """In words, why the arguments do not fit."""
+    """Return the reason why the arguments do not fit, in words."""
     limit = len(order) if positional is None else positional
     if len(call.args) > limit:
         return f"it takes {limit} arguments by position, not {len(call.args)}"
@@ -99,7 +98,7 @@ def _misfit(call: Call, positional: int | None, required: tuple[str, ...], order
 
 
 def by_position(call: Call, fixed: dict[str, Value], order: tuple[str, ...]) -> dict[int | str, Value]:
-    """Arguments by name, as the call gives them: by position where it does."""
+    """Return arguments by position if the call passes them so, else by name."""
     placed: dict[int | str, Value] = {}
     for name, value in fixed.items():
         by_name = name in call.kwargs or order.index(name) >= len(call.args)
@@ -108,7 +107,7 @@ def by_position(call: Call, fixed: dict[str, Value], order: tuple[str, ...]) -> 
 
 
 def as_thing(value: Value | None) -> Junk | Unknown:
-    """Return a value that is known to be no mesh (or whatever is meant), as text and class."""
+    """Return a value known not to be a mesh (or the expected kind), as text and class."""
     if isinstance(value, Const):
         return junk_of(value)
     if isinstance(value, Integer):
@@ -145,7 +144,7 @@ def as_thing(value: Value | None) -> Junk | Unknown:
 
 
 def sizes_of(value: Value | None, raw: bool = False) -> Sizes:
-    """Axis sizes. Each goes through ``int()``, but for the ``raw`` ones of `AbstractMesh`."""
+    """Return axis sizes. Each goes through ``int()``, except the ``raw`` ones of `AbstractMesh`."""
     if raw and isinstance(value, ListValue | DictValue | SetValue):
         return as_thing(value)
     if isinstance(value, Const) and isinstance(value.value, str) and not raw:
@@ -171,7 +170,7 @@ def _size(item: Value, raw: bool) -> Dim | Junk | Unknown:
 
 
 def _items(value: Value | None) -> tuple[Value, ...] | None:
-    """What iterating a container gives, in its order."""
+    """Return the items of iterating a container, in order."""
     if isinstance(value, DictValue):
         return None if value.items is None else tuple(constant(key) for key in value.items)
     if isinstance(value, SpecValue):
@@ -185,7 +184,8 @@ def _items(value: Value | None) -> tuple[Value, ...] | None:
 
 
 def names_of(value: Value | None, abstract: bool = False) -> Names:
-    """Axis names. A string is one name; `AbstractMesh` takes each letter of it, and nothing but tuples."""
+    """Return axis names. A string is one name; `AbstractMesh` takes each letter of it, and otherwise only
+    tuples."""
     text = as_str(value)
     if text is not None:
         return tuple(text) if abstract else (text,)
@@ -207,7 +207,7 @@ def _name(item: Value) -> str | Junk | Unknown | None:
 
 
 def known_names(names: Names) -> tuple[str, ...] | Unknown:
-    """Return the names, where all of them are strings."""
+    """Return the names, if all of them are strings."""
     if isinstance(names, tuple):
         strings = tuple(name for name in names if isinstance(name, str))
         if len(strings) == len(names):
@@ -216,7 +216,7 @@ def known_names(names: Names) -> tuple[str, ...] | Unknown:
 
 
 def types_of(value: Value | None) -> Types:
-    """Axis types as they are given."""
+    """Return axis types as passed."""
     if value is None or is_none(value):
         return None
     if isinstance(value, Tuple):
@@ -232,8 +232,7 @@ def _type(value: Value) -> AxisType | Junk | Unknown:
 
 
 def possible_types(types: Types, count: int, default: AxisType) -> list[tuple[AxisType, ...]]:
-    """Return the types that so many axes may have: where some are unknown, all of those are Auto or all
-    Explicit.
+    """Return the possible types of this many axes: unknown ones are all Auto or all Explicit.
 
     Other mixtures do not matter: what JAX refuses of both it refuses of them.
     """
@@ -249,11 +248,11 @@ def possible_types(types: Types, count: int, default: AxisType) -> list[tuple[Ax
 
 
 def device_total(interpreter: Evaluator, devices: Value | None) -> Dim | None:
-    """How many devices a mesh may take: those given, else all there are."""
+    """Return the number of devices that a mesh may use: those passed, else all."""
     if devices is None or is_none(devices):
         return interpreter.device_count
     if isinstance(devices, Devices):
-        # Of an array of more dimensions JAX counts the rows, and fails on the first of them.
+        # For an array of more dimensions JAX counts the rows, and fails on the first of them.
         return devices.shape[0] if len(devices.shape) == 1 else None
     items = as_items(devices)
     known = items is not None and all(isinstance(item, Devices) for item in items)
@@ -261,7 +260,7 @@ def device_total(interpreter: Evaluator, devices: Value | None) -> Dim | None:
 
 
 def device_array(value: Value | None) -> Devices | None:
-    """What numpy makes of nested lists of devices: an array."""
+    """Return numpy's array of nested lists of devices."""
     if isinstance(value, Devices):
         return value
     if not isinstance(value, ListValue | Tuple) or value.items is None:
@@ -276,7 +275,7 @@ def device_array(value: Value | None) -> Devices | None:
 
 
 def rank_of_no_devices(value: Value | None) -> int | None:
-    """Return the rank that `numpy.array` gives to numbers and tuples of numbers, which are no devices."""
+    """Return the rank of `numpy.array` for numbers and tuples of numbers, which are not devices."""
     if as_dim(value) is not None or isinstance(value, MeshValue) or is_none(value):
         return 0
     items = as_items(value)
@@ -286,7 +285,8 @@ def rank_of_no_devices(value: Value | None) -> int | None:
 
 
 def open_shape(names: Names) -> tuple[Dim, ...] | Unknown:
-    """Return a device array that is unknown has the rank of its names, or JAX raises; the sizes stay open."""
+    """Return the shape of an unknown device array: the rank of its names, or JAX raises; the sizes are
+    open."""
     if not isinstance(names, tuple):
         return Unknown("devices that are not known")
     return tuple(dims.distinct(str(name), 1) for name in names)

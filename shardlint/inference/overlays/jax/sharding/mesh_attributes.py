@@ -1,4 +1,4 @@
-"""What is read from meshes, and the meshes derived from them."""
+"""Attributes of meshes, and meshes derived from others."""
 
 from __future__ import annotations
 
@@ -51,10 +51,11 @@ def mesh_attribute(interpreter: Evaluator, value: MeshValue, name: str, place: P
 
 
 def _of_process(value: MeshValue, name: str) -> Value:
-    """What depends on this process: how many there are is unknown, and how many devices each has."""
+    """Return an attribute that depends on the process: the numbers of processes and of their devices are
+    unknown."""
     if name != "local_mesh":
         return Unknown(f"`Mesh.{name}`")
-    # `mesh._get_local_mesh` makes a new one, of Auto axes.
+    # `mesh._get_local_mesh` makes a new mesh of Auto axes.
     sizes, auto = tuple(fresh(1) for _ in value.mesh.sizes), (AxisType.AUTO,) * len(value.mesh.types)
     return MeshValue(replace(value.mesh, sizes=sizes, types=auto), value.origin, value.name)
 
@@ -76,7 +77,7 @@ def _type(kind: AxisType) -> External:
 
 
 def _shape(value: MeshValue) -> DictValue:
-    """`Mesh.shape` is an OrderedDict: of a repeated name it holds the last axis."""
+    """Return `Mesh.shape`, an OrderedDict: a repeated name has the size of its last axis."""
     pairs = zip(value.mesh.names, value.mesh.sizes, strict=True)
     return DictValue({name: integer(size) for name, size in pairs}, value.origin)
 
@@ -108,7 +109,7 @@ _READERS: dict[str, Callable[[MeshValue], Value]] = {
     "axis_names": _names,
     "axis_sizes": lambda value: shape_value(value.mesh.sizes),
     "axis_types": lambda value: _types(value.mesh),
-    # The empty mesh has size 0, though a product of no sizes is 1.
+    # The empty mesh has size 0, though the empty product is 1.
     "size": lambda value: integer(value.mesh.device_count if value.mesh.names else 0),
     "empty": lambda value: Const(not value.mesh.names or 0 in value.mesh.sizes),
     "devices": lambda value: Devices(value.mesh.sizes, numpy=True, origin=value.origin),
@@ -124,7 +125,7 @@ _READERS: dict[str, Callable[[MeshValue], Value]] = {
 
 
 def _update(call: Call) -> Value:
-    """``mesh.update(devices=, axis_names=, axis_types=)``: another mesh, of its own class."""
+    """``mesh.update(devices=, axis_names=, axis_types=)``: another mesh of the same class."""
     held = call.args[0] if call.args else None
     if not isinstance(held, MeshValue):
         return Unknown("Mesh.update")
@@ -147,7 +148,7 @@ def _abstract_device(mesh: Mesh) -> dict[str, None]:
 
 
 def _update_axis_types(call: Call) -> Value:
-    """``abstract_mesh.update_axis_types({"x": AxisType.Explicit})``: names it lacks are passed over."""
+    """``abstract_mesh.update_axis_types({"x": AxisType.Explicit})``: ignores names that it lacks."""
     held, given = call.bind("self_", "name_to_type")
     if not isinstance(held, MeshValue) or not held.mesh.abstract:
         return Unknown("Mesh.update_axis_types")
@@ -159,7 +160,7 @@ def _update_axis_types(call: Call) -> Value:
 
 
 def _enter(call: Call) -> Value:
-    """``mesh.__enter__()``, as programs call it that leave the block elsewhere or never."""
+    """``mesh.__enter__()``, in programs that leave the block elsewhere or never."""
     held = call.args[0]
     if isinstance(held, MeshValue):
         call.interpreter.context = enter_mesh(call.interpreter, held, call.place)
@@ -167,7 +168,7 @@ def _enter(call: Call) -> Value:
 
 
 def _leave(call: Call) -> Value:
-    """``mesh.__exit__(...)``: the mesh of some block around it is set again."""
+    """``mesh.__exit__(...)``: restores the mesh of the enclosing block."""
     interpreter = call.interpreter
     interpreter.context = replace(interpreter.context, legacy_mesh=Unknown("the mesh of another block"))
     return Const(False)

@@ -1,4 +1,4 @@
-"""The mesh that is set: `jax.set_mesh`, `use_abstract_mesh`, ``with mesh:``, and asking for it."""
+"""The current mesh: `jax.set_mesh`, `use_abstract_mesh`, ``with mesh:``, and functions that return it."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ SET, USE = "jax.set_mesh", "jax.sharding.use_abstract_mesh"
 
 
 def _given(value: Value | None) -> Mesh | Junk | Unknown | None:
-    """Return a mesh argument as the laws take it."""
+    """Return a mesh argument in the form of the laws."""
     if isinstance(value, MeshValue):
         return value.mesh
     return None if value is None or is_none(value) else as_thing(value)
 
 
 def _set_mesh(call: Call) -> Value:
-    """`jax.set_mesh(mesh)` sets the mesh at once; as a context manager it puts the old one back."""
+    """`jax.set_mesh(mesh)`: sets the mesh at once; as a context manager it restores the old one."""
     (mesh,) = take(call, None, ("mesh",))
     interpreter, before = call.interpreter, call.interpreter.context.mesh
     verdict = judge_set_mesh(_given(mesh), interpreter.context.in_jit)
@@ -66,7 +66,7 @@ def _set_mesh(call: Call) -> Value:
 
 
 def _record_unset(call: Call, verdict: Rejected, mesh: Value | None) -> None:
-    """Record a `set_mesh` that is rejected: of something else than a Mesh, or where none can be set."""
+    """Record a rejected `set_mesh`: the argument is no Mesh, or no mesh can be set here."""
     if _wrong_kind(mesh) and not is_none(mesh):
         mended = by_position(call, {"mesh": NONE}, ("mesh",))
         record_call(call, verdict, function=SET, place=call.place_of(0, "mesh"), repaired=mended)
@@ -80,7 +80,7 @@ def _wrong_kind(mesh: Value | None) -> bool:
 
 
 def _use_abstract_mesh(call: Call) -> Value:
-    """`use_abstract_mesh(mesh)` sets the mesh where its block begins."""
+    """`use_abstract_mesh(mesh)`: sets the mesh when its block begins."""
     (mesh,) = take(call, None, ("mesh",))
     verdict = judge_use_abstract_mesh(_given(mesh))
     if isinstance(verdict, Rejected):
@@ -91,7 +91,7 @@ def _use_abstract_mesh(call: Call) -> Value:
 
 
 def _get_abstract_mesh(call: Call) -> Value:
-    """Return the mesh that is set; an empty one where none is."""
+    """Return the mesh that is set, or an empty one."""
     take(call, 0, ())
     mesh = call.interpreter.context.mesh
     if mesh is None:
@@ -109,19 +109,19 @@ def _get_mesh(call: Call) -> Value:
         record_of_value(call.interpreter, "jax.sharding.get_mesh", verdict, call.place, *calls)
         return Unknown("get_mesh in a trace")
     if USE in call.interpreter.switches and not (isinstance(mesh, MeshValue) and not mesh.mesh.abstract):
-        # `use_abstract_mesh` leaves the mesh of devices as it is.
+        # `use_abstract_mesh` does not change the mesh of devices.
         return Unknown("a mesh behind an abstract one")
     return MeshValue(replace(NO_MESH, abstract=False)) if mesh is None else mesh
 
 
 def physical_mesh(interpreter: Evaluator) -> MeshValue | Unknown:
-    """``thread_resources.env.physical_mesh``: what ``with mesh:`` set, an empty mesh where nothing did."""
+    """Return ``thread_resources.env.physical_mesh``: the mesh of ``with mesh:``, or an empty one."""
     mesh = interpreter.context.legacy_mesh
     return MeshValue(replace(NO_MESH, abstract=False)) if mesh is None else mesh
 
 
 def _not_callable(call: Call) -> Value:
-    """`set_mesh(mesh)` and `use_abstract_mesh(mesh)` are no decorators."""
+    """Reject a call of `set_mesh(mesh)` or `use_abstract_mesh(mesh)` as a decorator."""
     detail = "it is no decorator and cannot be called; use it in a `with` statement"
     held = call.args[0]
     kind = held.kind if isinstance(held, LibraryObject) else call.name
@@ -149,7 +149,7 @@ def enter_mesh(interpreter: Evaluator, mesh: MeshValue, place: Place) -> Context
         record_of_value(interpreter, "AbstractMesh.__enter__", verdict, place, *calls)
         return replace(context, mesh=_FAILED, legacy_mesh=_FAILED)
     if is_assumed(interpreter, context.mesh):
-        # Nothing is assumed where the program itself names a mesh.
+        # Nothing is assumed if the program itself names a mesh.
         context = replace(context, mesh=Unknown("the caller may have set a mesh"))
     return replace(context, legacy_mesh=mesh)
 

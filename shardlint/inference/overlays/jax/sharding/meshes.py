@@ -1,4 +1,4 @@
-"""Building meshes, and arrays of devices for them."""
+"""Construction of meshes, and of arrays of devices for them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from shardlint.model.spans import Place
 from shardlint.model.uses import ApiReference, Fact, MeshUse
 
 _ONE = Tuple((Const(1),))
-#: What each function calls its sizes.
+#: The name of the sizes' parameter in each function.
 _SHAPES = {"make_mesh": "axis_shapes", "AbstractMesh": "axis_sizes", "create_device_mesh": "mesh_shape"}
 
 
@@ -92,14 +92,13 @@ def _build(
 
 
 def _default_type(call: Call, function: str) -> AxisType:
-    """Return the type of axes that are given none."""
+    """Return the default type of axes."""
     explicit = function == "make_mesh" and holds(call.interpreter, EXPLICIT_BY_DEFAULT)
     return AxisType.EXPLICIT if explicit else AxisType.AUTO
 
 
 def _with_open_sizes(call: Call, known: Shape | Unknown, names: tuple[str, ...]) -> Shape:
-    """Return the sizes of a mesh's axes; those that are open are as in the mesh of that name that is
-    assumed."""
+    """Return the sizes of a mesh's axes; open ones are taken from the assumed mesh of that name."""
     sizes = tuple(fresh(1) for _ in names) if isinstance(known, Unknown) else known
     if all(isinstance(size, int) for size in sizes) or len(sizes) != len(names):
         return sizes
@@ -108,7 +107,7 @@ def _with_open_sizes(call: Call, known: Shape | Unknown, names: tuple[str, ...])
 
 
 def known_shape(shape: Sizes) -> Shape | Unknown:
-    """Return the sizes, where each is known to be one."""
+    """Return the sizes, if all are known to be sizes."""
     if isinstance(shape, tuple):
         known = tuple(size for size in shape if not isinstance(size, Junk | Unknown))
         if len(known) == len(shape):
@@ -125,7 +124,7 @@ def record_mesh(
     devices: Dim | None,
     facts: tuple[Fact, ...] = (),
 ) -> None:
-    """Record a construction: as a whole call where an argument is of the wrong kind, else by its numbers."""
+    """Record a construction: as a whole call if an argument is of the wrong kind, else by its numbers."""
     shape_at = call.place_of(0, _SHAPES.get(function, "devices"))
     names_at = call.place_of(1, "axis_names")
     whole = isinstance(verdict, Rejected) and verdict.cause in (Cause.BAD_ARGUMENT, Cause.MESH_SHAPE)
@@ -155,7 +154,8 @@ def _culprit(call: Call, verdict: Rejected, names: Place) -> Place:
 
 
 def _repaired(call: Call, function: str, shape: Sizes) -> dict[int | str, Value]:
-    """Arguments that JAX takes in place of those of a wrong kind: a mesh of one device an axis."""
+    """Return arguments that JAX accepts in place of those of a wrong kind: a mesh with one device for each
+    axis."""
     rank = len(shape) if isinstance(shape, tuple) else 1
     if function == "create_device_mesh":
         mended: dict[str, Value] = {"mesh_shape": Tuple((integer(call.interpreter.device_count),))}
@@ -170,7 +170,7 @@ def _repaired(call: Call, function: str, shape: Sizes) -> dict[int | str, Value]
 
 
 def _mesh(call: Call) -> Value:
-    """``Mesh(devices, axis_names, axis_types=)``: its axes are Auto unless it is told otherwise."""
+    """``Mesh(devices, axis_names, axis_types=)``: axes are Auto by default."""
     devices, axis_names, axis_types = take(call, None, ("devices", "axis_names"), axis_types=None)
     return mesh_of(call, devices, names_of(axis_names), types_of(axis_types))
 
@@ -192,7 +192,8 @@ def mesh_of(call: Call, devices: Value | None, names: Names, types: Types) -> Va
 
 
 def _without_devices(call: Call, devices: Value | None, rank: int, names: Names, types: Types) -> Value:
-    """Numbers stand for devices. JAX looks at their rank only; what fits it fails when it is used."""
+    """Return a mesh of numbers instead of devices. JAX checks only their rank, and fails when the mesh is
+    used."""
     verdict = judge_mesh("Mesh", (1,) * rank, names, None, types=types)
     what = as_thing(devices)
     if isinstance(verdict, Rejected) and isinstance(what, Junk):
@@ -219,14 +220,14 @@ def _make_mesh(call: Call) -> Value:
         given = tuple(range(count)) if isinstance(count, int) else None
     else:
         given = devices.ids if isinstance(devices, Devices) else None
-    # In this order on CPU; elsewhere it follows the hardware's: of devices turned round none is claimed.
+    # This is the order on CPU; elsewhere it follows the hardware. Nothing is claimed of reordered devices.
     if given is None or not isinstance(count, int) or list(given) != sorted(given):
         return made
     return replace(made, ids=given[:count])
 
 
 def _notice_default_types(call: Call) -> None:
-    """Record that the types of the axes are left to a default that newer releases change."""
+    """Record that the axis types are left to a default that newer releases change."""
     if not holds(call.interpreter, EXPLICIT_BY_DEFAULT):
         call.interpreter.record(
             ApiReference(
@@ -240,7 +241,7 @@ def _notice_default_types(call: Call) -> None:
 
 
 def _is_grid(call: Call, function: str, shape: Value | None, devices: Value | None) -> bool:
-    """Return whether ``devices=`` is an array of several dimensions; then that is recorded."""
+    """Record that ``devices=`` is an array of several dimensions; return whether it is."""
     if not isinstance(devices, Devices) or len(devices.shape) < 2:
         return False
     verdict = judge_device_grid(function, sizes_of(shape), devices.shape[0])
@@ -253,7 +254,7 @@ def _is_grid(call: Call, function: str, shape: Value | None, devices: Value | No
 
 
 def _notice_spare_devices(call: Call, mesh: Mesh, available: Dim | None) -> None:
-    """Record a mesh that leaves devices idle which the program did not choose among."""
+    """Record a mesh that leaves devices idle which the program did not select."""
     wanted = mesh.device_count
     if not isinstance(available, int) or not isinstance(wanted, int) or not 1 < wanted < available:
         return
@@ -283,7 +284,7 @@ def _abstract_mesh(call: Call) -> Value:
 
 
 def _mesh_of_pairs(call: Call, pairs: Value) -> Value:
-    """``AbstractMesh((("x", 4), ("y", 2)))``, as older releases wrote it."""
+    """``AbstractMesh((("x", 4), ("y", 2)))``, the form of older releases."""
     rows = [as_items(pair) or () for pair in as_items(pairs) or ()]
     if any(len(row) != 2 for row in rows):
         return Unknown("an AbstractMesh of pairs that are not known")
@@ -295,7 +296,7 @@ def _mesh_of_pairs(call: Call, pairs: Value) -> Value:
 
 
 def _create_device_mesh(call: Call) -> Value:
-    """`mesh_utils.create_device_mesh(mesh_shape, devices=)`: a numpy array that takes every device."""
+    """`mesh_utils.create_device_mesh(mesh_shape, devices=)`: a numpy array of all devices."""
     given, devices, *_ = take(
         call, 2, ("mesh_shape",), devices=None, contiguous_submeshes=None, allow_split_physical_axes=None
     )
@@ -343,7 +344,7 @@ def _hybrid_device_mesh(call: Call) -> Value:
     return Devices(hybrid_shape(within, slices), numpy=True, origin=call.place)
 
 
-#: Members of the enumeration `jax.sharding.AxisType`, read.
+#: Members of the enumeration `jax.sharding.AxisType`.
 CONSTANTS: dict[str, Value] = {
     **{f"{AXIS_TYPES}{kind.value}.name": Const(kind.value) for kind in AxisType},
     **{f"{AXIS_TYPES}{kind.value}.value": Const(i) for i, kind in enumerate(AxisType, 1)},

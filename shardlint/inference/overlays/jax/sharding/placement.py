@@ -1,4 +1,4 @@
-"""Calls that put arrays somewhere: `device_put`, constraints, creation on devices."""
+"""Calls that place arrays: `device_put`, constraints, creation on devices."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
         and not is_leaf(target)
         and isinstance(as_junk(target), Junk)
     ):
-        # A tuple of axis names, or a string, is no tree of specs: JAX meets it as it is.
+        # A tuple of axis names, or a string, is not a tree of specs: JAX receives it as it is.
         if isinstance(tree, Array):
             return place_array(call.interpreter, apis, tree, target, call.place)
         if not isinstance(tree, Unknown):
@@ -89,7 +89,7 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
 
 
 def _on_device(call: Call, array: Array, device: Devices) -> Array:
-    """Return an array put on one device; outside jit it is committed to it."""
+    """Return an array placed on one device; outside jit it is committed to it."""
     outside = call.interpreter.context.in_jit is False and device.shape == ()
     typed = array.typed if array.typed is not None and array.typed.mesh is None else None
     return replace(array, sharding=None, typed=typed, committed=device if outside else None)
@@ -109,7 +109,7 @@ def _constraint(call: Call) -> Value:
 
 
 def constrained(call: Call, tree: Value, shardings: Value) -> Value:
-    """Return a tree as `with_sharding_constraint` returns it; the call's first argument is the tree."""
+    """Return a tree as `with_sharding_constraint` returns it; the tree is the call's first argument."""
     note_constraint(call, tree, shardings)
     return _spread(call, CONSTRAINT, traced(tree), shardings)
 
@@ -159,7 +159,7 @@ def _from_shards(call: Call) -> Value:
     if not isinstance(sharding, ShardingValue) or (layout := layout_of(sharding)) is None or dims is None:
         return made
     if items is not None and len(held) == len(items) and one_process(call.interpreter):
-        # Each of several processes gives the shards of its own devices only.
+        # Each of several processes passes the shards of its own devices only.
         verdict = judge_shards(layout, dims, [array.shape for array in held if array.shape is not None])
         if isinstance(verdict, Rejected) and all(array.shape is not None for array in held):
             shards = _shards_data(sharding, dims, held)
@@ -171,8 +171,8 @@ def _from_shards(call: Call) -> Value:
 
 
 def _shards_data(sharding: ShardingValue, shape: Shape, arrays: Sequence[Array]) -> tuple[Known, Known]:
-    """Return the array of these shards, each on a device of its own as long as there are some, and that of
-    one shard a device."""
+    """Return the array of these shards, each on a device of its own as far as there are devices, and the
+    array with one shard for each device."""
     home, whole = data_of(sharding), shape_data(shape)
     shapes = tuple_data(None if array.shape is None else shape_data(array.shape) for array in arrays)
     return call_data("an array of shards", (whole, home, shapes)), call_data(
@@ -195,7 +195,7 @@ def _struct(call: Call) -> Value:
 
 
 def on_device(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
-    """Return a function that takes ``device=``, and judges it as these APIs do."""
+    """Add a ``device=`` parameter, which is judged by these APIs, to a function."""
 
     def create(call: Call) -> Value:
         result, device = transfer(call), call.kwargs.get("device")
@@ -211,13 +211,13 @@ def on_device(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
 
 
 def created(transfer: Transfer) -> Transfer:
-    """Return a creation function (`jnp.zeros`) that also takes ``device=``, or ``out_sharding=``."""
+    """Return a creation function (`jnp.zeros`) with ``device=``, or ``out_sharding=``."""
 
     def make(call: Call) -> Value:
         result = transfer(call)
         if isinstance(result, Array) and isinstance(call.kwargs.get("device"), ShardingValue | SpecValue):
-            # Traced, the sharding is ignored: only an array made outside jit goes there, and is built from
-            # parts that have no weak type.
+            # While tracing, the sharding is ignored: only an array made outside jit is placed, and is built
+            # from parts that have no weak type.
             return replace(result, weak=result.weak and call.interpreter.context.in_jit is True)
         return result
 
@@ -235,7 +235,7 @@ def created(transfer: Transfer) -> Transfer:
 
 
 def sampled(transfer: Transfer) -> Transfer:
-    """Return a random draw that takes ``out_sharding=``."""
+    """Return a random draw with ``out_sharding=``."""
 
     def sample(call: Call) -> Value:
         result = transfer(call)
@@ -247,7 +247,7 @@ def sampled(transfer: Transfer) -> Transfer:
 
 
 def _as_out_sharding(call: Call, apis: tuple[Api, ...], result: Array) -> Array:
-    """Return the result placed by ``out_sharding=``, where one is given."""
+    """Return the result placed by ``out_sharding=``, if it is passed."""
     target = call.kwargs.get("out_sharding")
     if target is None or is_none(target):
         return result
@@ -264,7 +264,7 @@ TABLE: dict[str, Transfer] = {
     "jax.ShapeDtypeStruct": _struct,
 }
 
-#: What makes arrays also puts them somewhere.
+#: Creation functions also place their arrays.
 AROUND: dict[str, Callable[[Transfer], Transfer]] = {
     **{f"jax.numpy.{name}": created for name in CREATION},
     **{f"jax.numpy.{name}": partial(on_device, apis=apis) for name, apis in ON_DEVICES.items()},

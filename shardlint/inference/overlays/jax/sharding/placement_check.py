@@ -1,4 +1,4 @@
-"""Where a spec meets an array: judging it by the laws and recording the use."""
+"""Checks of a spec on an array: judges it by the laws and records the use."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from shardlint.laws.transforms.shard_map import judge_inside
 from shardlint.model.spans import Place
 from shardlint.model.uses import ArityUse, Fact, Placement
 
-#: The same call outside and inside jit, where the two are checked differently.
+#: The same call outside and inside jit, with different checks.
 DEVICE_PUT = (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT)
 CONSTRAINT = (Api.CONSTRAINT_EAGER, Api.CONSTRAINT)
 RESHARD = (Api.RESHARD, Api.RESHARD_IN_JIT)
 
-#: Calls that, made outside jit, commit an array to the sharding they are given.
+#: Calls that, outside jit, commit an array to the given sharding.
 COMMITTING = frozenset({Api.DEVICE_PUT, Api.CALLBACK, Api.CREATE, Api.CONSTRAINT_EAGER})
 
-#: Calls that take the mesh of ``with mesh:`` too, not only that of `jax.set_mesh`; of jit only `pjit` does.
+#: Calls that also use the mesh of ``with mesh:``, not only that of `jax.set_mesh`; of jit only `pjit` does.
 _TAKES_LEGACY_MESH = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER, Api.JIT_IN, Api.JIT_OUT})
 
 T = TypeVar("T")
@@ -58,11 +58,11 @@ def place_array(
     subject: str | None = None,
     wrapped_at: Place | None = None,
 ) -> Array:
-    """Judge and record ``array`` meeting ``target`` and return the array as it is placed.
+    """Judge ``target`` for ``array``, record it, and return the placed array.
 
-    ``apis`` is one API, or the pair for outside and inside jit. ``target`` is a sharding, a bare
-    spec, or what a program wrongly puts there. ``wrapped_at`` is the `jit` or `shard_map` whose function
-    is called at ``place``.
+    ``apis`` is one API, or the pair for outside and inside jit. ``target`` is a sharding, a bare spec, or
+    what a program wrongly puts there. ``wrapped_at`` is the `jit` or `shard_map` whose function is called at
+    ``place``.
     """
     spec, mesh, raw = _target(interpreter, apis[-1], target)
     shape: Shape | Unknown = array.shape if array.shape is not None else Unknown("shape not known")
@@ -98,8 +98,8 @@ def place_array(
 
 
 def _is_late(verdict: Rejected) -> bool:
-    """Return whether JAX may refuse something only when it compiles: repeated axis names at one stage or
-    another."""
+    """Return whether JAX may refuse something only when it compiles; when it rejects repeated axis names
+    varies."""
     return verdict.stage == "lower" or verdict.cause is Cause.REPEATED_AXIS
 
 
@@ -111,8 +111,8 @@ def rejected_at(
     place: Place,
     facts: tuple[Fact, ...] = (),
 ) -> bool:
-    """Return whether a target is rejected at a stage that sees no array yet; then the use is recorded, with
-    more ``facts``."""
+    """Record a target that is rejected at a stage before any array, with more ``facts``; return whether it
+    is."""
     spec, mesh, raw = _target(interpreter, api, target)
     if isinstance(target, ShardingValue) and api in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT):
         spec, mesh, raw = Junk("a NamedSharding", "NamedSharding"), context_mesh(interpreter, False), True
@@ -140,7 +140,7 @@ def rejected_at(
 
 
 def as_held(spec: T | None) -> T | Junk:
-    """Return a spec as uses hold it."""
+    """Return a spec in the form of uses."""
     return Junk("None", "NoneType", falsy=True, data=NONE) if spec is None else spec
 
 
@@ -154,7 +154,8 @@ def _judge(
     held: Spec | None,
     varying: frozenset[str],
 ) -> tuple[Verdict, Api]:
-    """Return the verdict of the API in force; where the caller decides about jit, only what both reject."""
+    """Return the verdict of the API in effect; if the caller decides about jit, only what both APIs
+    reject."""
     context = context_mesh(interpreter, legacy=False)
     in_jit = interpreter.context.in_jit
     api = apis[-1] if in_jit is not False else apis[0]
@@ -175,7 +176,7 @@ def _judge(
 
 
 def _held(array: Array, mesh: Mesh | Unknown | None) -> Spec | None:
-    """How the array is sharded on this mesh already, None if that is unknown."""
+    """Return the current sharding of the array on this mesh, or None if it is unknown."""
     holder = array.sharding.mesh if array.sharding is not None else None
     spec = array.sharding.spec if array.sharding is not None else None
     held = isinstance(holder, MeshValue) and holder.mesh == mesh
@@ -202,7 +203,7 @@ def _target(
 
 
 def context_mesh(interpreter: Evaluator, legacy: bool) -> Mesh | Unknown | None:
-    """Return the mesh a bare spec finds: that of `jax.set_mesh`, else (with ``legacy``) that of ``with
+    """Return the mesh for a bare spec: that of `jax.set_mesh`, else (with ``legacy``) that of ``with
     mesh:``."""
     for mesh in (interpreter.context.mesh, interpreter.context.legacy_mesh if legacy else None):
         if mesh is not None:
@@ -211,7 +212,7 @@ def context_mesh(interpreter: Evaluator, legacy: bool) -> Mesh | Unknown | None:
 
 
 def as_junk(value: Value) -> Spec | Junk | Unknown | None:
-    """What stands where a spec is meant: a spec, None, or something that is neither."""
+    """Return a value in the position of a spec: a spec, None, or Junk."""
     if isinstance(value, SpecValue):
         return value.spec
     if isinstance(value, Const):
@@ -229,18 +230,18 @@ def as_junk(value: Value) -> Spec | Junk | Unknown | None:
 
 
 def junk_of(value: Const) -> Junk:
-    """Return a constant where it has no business: its text and class."""
+    """Return a misplaced constant: its text and class."""
     text, data = constant_source(value.value), constant_data(value.value)
     return Junk(text, kind_name(value), falsy=not value.value, data=data)
 
 
 def number_junk(number: Dim) -> Junk:
-    """Return a whole number where it has no business."""
+    """Return a misplaced whole number."""
     return Junk(str(number), "int", data=number if isinstance(number, int) else None)
 
 
 def spec_junk(spec: Spec, falsy: bool = False) -> Junk:
-    """Return a spec where it has no business."""
+    """Return a misplaced spec."""
     return Junk(str(spec), "PartitionSpec", falsy=falsy, data=spec_data(spec))
 
 
@@ -278,8 +279,7 @@ def _entry_places(target: Value) -> tuple[Place | None, ...]:
 
 
 def _is_beside(interpreter: Evaluator, target: Value, place: Place) -> bool:
-    """Return whether the code at a place makes the spec that is used there, or stands in a function that
-    does."""
+    """Return whether the code at a place makes the spec that is used there, or is in a function that does."""
     spec = target.spec if isinstance(target, ShardingValue) else target
     made = spec.origin if isinstance(spec, SpecValue) else None
     return made is not None and interpreter.sees(place, made)
@@ -288,7 +288,7 @@ def _is_beside(interpreter: Evaluator, target: Value, place: Place) -> bool:
 def record_open(
     interpreter: Evaluator, api: Api, array: Array, spec: Spec | Unknown, reason: Unknown, place: Place
 ) -> None:
-    """Record an array that meets a spec of which it is unknown what JAX makes; ``reason`` says why."""
+    """Record an array with a spec of unknown effect in JAX; ``reason`` is the reason."""
     interpreter.record(
         Placement(
             place=place,
@@ -312,10 +312,10 @@ def place_unknown(
     subject: str | None = None,
     wrapped_at: Place | None = None,
 ) -> None:
-    """Record that something of which nothing is known meets ``target``.
+    """Record that an unknown value is placed on ``target``.
 
-    One sharding, or spec, is judged as that of an array of any shape; in a tree of them each may be
-    for a part that has no leaves.
+    One sharding, or spec, is judged as that of an array of any shape; in a tree of them each may be for a
+    part that has no leaves.
     """
     if not isinstance(target, ShardingValue | SpecValue | Unknown):
         target = Unknown("what it places is not known")
@@ -334,7 +334,7 @@ def _sharding(target: Value, interpreter: Evaluator) -> ShardingValue | None:
 def record_mismatch(
     interpreter: Evaluator, api: Api, function: str, specs: Value, text: str, place: Place
 ) -> None:
-    """Record that a tree of specs is no prefix of the tree of arrays it is for."""
+    """Record that a tree of specs is not a prefix of the tree of arrays."""
     interpreter.record(
         ArityUse(
             place=getattr(specs, "origin", None) or place,
@@ -355,7 +355,7 @@ def facts_of(
     interpreter: Evaluator,
     wrapped_at: Place | None = None,
 ) -> tuple[Fact, ...]:
-    """Where the mesh and the shape come from, and the calls when the spec is written elsewhere."""
+    """Return the origins of the mesh and the shape, and the calls if the spec is written elsewhere."""
     facts: list[Fact] = []
     holder = target.mesh if isinstance(target, ShardingValue) else interpreter.context.mesh
     if holder is None:
@@ -377,15 +377,14 @@ def facts_of(
 
 
 def mesh_facts(mesh: MeshValue | Unknown | None) -> Iterable[Fact]:
-    """Where a mesh comes from."""
+    """Yield the origin of a mesh."""
     if isinstance(mesh, MeshValue) and mesh.origin is not None:
         name = f"`{mesh.name}`" if mesh.name else "the mesh"
         yield Fact(f"{name} has the axes {mesh.mesh}", mesh.origin, mesh.mesh)
 
 
 def laid_out(law: Callable[[Mesh, Spec, Shape], Shape], mesh: Mesh, spec: Spec, shape: Shape) -> Shape | None:
-    """Return a shape by `shard_shape` or `global_shape`; None where the mesh, or the spec on it, makes no
-    sense."""
+    """Return a shape by `shard_shape` or `global_shape`; None if the mesh, or the spec on it, is invalid."""
     try:
         return law(mesh, spec, shape)
     except (ValueError, ZeroDivisionError):
@@ -393,13 +392,13 @@ def laid_out(law: Callable[[Mesh, Spec, Shape], Shape], mesh: Mesh, spec: Spec, 
 
 
 def shape_text(shape: Shape) -> str:
-    """Return a shape as Python writes it; sizes without a name are question marks."""
+    """Return a shape as Python writes it; unnamed sizes are question marks."""
     sizes = ["?" if "?" in str(dim) else str(dim) for dim in shape]
     return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
 
 def as_mesh(interpreter: Evaluator, value: Value | None) -> MeshValue | Unknown:
-    """Return a mesh argument; where it is the caller's, the mesh the user said to assume."""
+    """Return a mesh argument; for the caller's mesh, the one that the user configured."""
     if isinstance(value, MeshValue):
         return value
     open_ = value is None or (isinstance(value, Unknown) and not isinstance(value, Failed))

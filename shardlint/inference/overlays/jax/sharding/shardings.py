@@ -1,4 +1,4 @@
-"""`jax.sharding`: shardings, and what is read from them."""
+"""`jax.sharding`: shardings and their attributes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def named_sharding(call: Call) -> Value:
     holder = as_mesh(call.interpreter, mesh) if isinstance(other, Unknown | None) else other
     known = holder.mesh if isinstance(holder, MeshValue) else None if is_none(mesh) else holder
     if is_none(mesh) and ask(call.interpreter, "forked"):
-        # A caller that has no mesh gives None, and a test that was not followed keeps it from coming here.
+        # A caller without a mesh passes None, and a test that was not followed prevents this call.
         return Unknown("there may be no mesh")
     verdict = judge_sharding(known, given, _memory(memory))
     if isinstance(verdict, Rejected) and (verdict.cause is Cause.BAD_ARGUMENT or isinstance(holder, Junk)):
@@ -106,12 +106,12 @@ _WORKING: dict[str, Value] = {"mesh": MeshValue(Mesh(("x",), (1,), (AxisType.AUT
 
 
 def _spec(value: Value) -> Spec | Junk | Unknown | None:
-    """What stands where the spec is meant."""
+    """Return the value in the position of the spec."""
     given = as_junk(value)
     if not isinstance(given, Unknown):
         return given
     if isinstance(value, Tuple) and value.fields is None:
-        # Whether a tuple can be hashed is up to its items.
+        # Whether a tuple can be hashed depends on its items.
         hashable = all(isinstance(item, Const | SpecValue) for item in value.items)
         return Junk(text_of(value), "tuple", data=data_of(value)) if hashable else given
     container = isinstance(value, ListValue | DictValue | SetValue) and value.items is not None
@@ -126,7 +126,7 @@ def _memory(value: Value | None) -> Memory:
 
 
 def _used_here(spec: Value, call: Call) -> tuple[Fact, ...]:
-    """Return the call, when the spec is written in another place."""
+    """Return the call as a fact, if the spec is written elsewhere."""
     if not isinstance(spec, SpecValue) or spec.origin is None:
         return ()
     if spec.origin == call.arg_places.get(1) or spec.origin == call.arg_places.get("spec"):
@@ -202,7 +202,7 @@ def _with_spec(call: Call) -> Value:
 
 
 def _updated(call: Call) -> Value:
-    """``sharding.update(mesh=, spec=, memory_kind=)``: a spec may be given as a tuple of entries."""
+    """``sharding.update(mesh=, spec=, memory_kind=)``: a spec may be a tuple of entries."""
     held = call.args[0]
     if not isinstance(held, ShardingValue) or call.opaque or len(call.args) > 1:
         return Unknown("NamedSharding.update")

@@ -1,4 +1,4 @@
-"""`PartitionSpec`: making specs, reading them, and what their operators do."""
+"""`PartitionSpec`: construction, attributes and operators."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ def is_unconstrained(value: Value) -> bool:
 
 
 def entry_of(value: Value) -> Entry:
-    """Return one argument of ``P(...)`` as an entry: axis, axes, None, a marker, or what has no business
-    there."""
+    """Return one argument of ``P(...)`` as an entry: an axis, axes, None, a marker, or Junk."""
     if isinstance(value, Tuple | ListValue):
         return Unknown("a list that is not known") if value.items is None else tuple(map(_part, value.items))
     return _part(value)
@@ -82,7 +81,7 @@ def _part(value: Value) -> Name:
 
 
 def _axes(value: Value | None) -> Axes | None:
-    """What is given for ``unreduced=`` or ``reduced=``; None where nothing is."""
+    """Return the axes of ``unreduced=`` or ``reduced=``; None if the argument is missing."""
     if value is None:
         return None
     if not isinstance(value, SetValue):
@@ -135,7 +134,7 @@ def partition_spec(call: Call) -> Value:
 
 
 def entry_place(entry: Value, place: Place | None) -> Place | None:
-    """Where an entry is written; of what was looked up by a name also where the name is."""
+    """Return the place of an entry; for one that was looked up by a name, with the place of the name."""
     if not isinstance(entry, Const) or place is None or place is not entry.origin:
         return place
     name = _origin(entry.key)
@@ -143,7 +142,7 @@ def entry_place(entry: Value, place: Place | None) -> Place | None:
 
 
 def _looked_up_twice(entries: Sequence[Value]) -> dict[int, Const]:
-    """Return the names by which entries were looked up in a table, if an entry before has the same one."""
+    """Return the names by which entries were looked up in a table, if an earlier entry has the same name."""
     keys = [entry.key if isinstance(entry, Const) else None for entry in entries]
     return {i: key for i, key in enumerate(keys) if key is not None and key in keys[:i]}
 
@@ -153,7 +152,7 @@ def _origin(name: Const | None) -> Place | None:
 
 
 def _record_repeated_name(call: Call, name: Const, verdict: Verdict) -> None:
-    """One name for two dimensions gets past JAX only because the table has no mesh axis for it."""
+    """Record a name for two dimensions, which JAX accepts only because the table has no mesh axis for it."""
     call.interpreter.record(
         LogicalAxesUse(
             place=name.origin or call.place,
@@ -175,7 +174,7 @@ def _made(
     places: tuple[Place | None, ...],
     computed: tuple[int, ...] = (),
 ) -> Value:
-    """Record a spec, and return it as JAX holds it."""
+    """Record a spec, and return it in JAX's form."""
     interpreter.record(
         SpecUse(
             place=place,
@@ -196,7 +195,7 @@ def _made(
 
 
 def spec_operation(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Place) -> Value:
-    """``x <symbol> y`` where one of them is a spec: it adds to specs and to tuples."""
+    """Return ``x <symbol> y`` where one of them is a spec, which can be added to specs and to tuples."""
     if symbol != "+":
         return Unknown(f"`{symbol}` on a spec")
     if holds(interpreter, SPEC_IS_TUPLE):
@@ -220,7 +219,7 @@ def spec_operation(interpreter: Evaluator, symbol: str, x: Value, y: Value, plac
 
 
 def _addend(value: Value) -> Spec | tuple[Entry, ...] | Junk | Unknown:
-    """What is added, as the law takes it."""
+    """Return an added value in the form of the law."""
     if isinstance(value, SpecValue):
         return value.spec
     if isinstance(value, Tuple):
@@ -229,7 +228,7 @@ def _addend(value: Value) -> Spec | tuple[Entry, ...] | Junk | Unknown:
 
 
 def _written(value: Value) -> tuple[Place | None, ...]:
-    """Where the entries are written."""
+    """Return the places of the entries."""
     if isinstance(value, SpecValue):
         return tuple(value.places)
     return tuple(getattr(item, "origin", None) for item in as_items(value) or ())
@@ -286,7 +285,7 @@ def _update(call: Call) -> Value:
 
 
 def _count(call: Call) -> Value:
-    """``spec.count(entry)``: what is counted is brought into the form that specs hold."""
+    """``spec.count(entry)``: the entry is normalised like those of specs."""
     held, wanted = call.bind("self_", "value")
     if not isinstance(held, SpecValue) or wanted is None:
         return Unknown("PartitionSpec.count")
@@ -295,7 +294,7 @@ def _count(call: Call) -> Value:
 
 
 def _index(call: Call) -> Value:
-    """``spec.index(entry)``; what is not there raises a plain ValueError."""
+    """``spec.index(entry)``; a missing entry raises a plain ValueError."""
     held, wanted = call.bind("self_", "value")
     if not isinstance(held, SpecValue) or wanted is None:
         return Unknown("PartitionSpec.index")
@@ -304,14 +303,14 @@ def _index(call: Call) -> Value:
 
 
 def _matches(held: SpecValue, wanted: Value) -> list[int] | None:
-    """Return the dimensions whose entry is this one; None if that is unknown."""
+    """Return the dimensions with this entry; None if they are unknown."""
     entry = entry_of(wanted)
     same = [equal_specs(Spec((entry,)), Spec((other,))) for other in held.spec.entries]
     return None if None in same else [i for i, equal in enumerate(same) if equal]
 
 
 def _swapped(call: Call) -> Value:
-    """``spec.to_ct_spec()``: the cotangent of what is unreduced is reduced."""
+    """``spec.to_ct_spec()``: the cotangent of an unreduced array is reduced."""
     (held,) = call.bind("self_")
     if not isinstance(held, SpecValue):
         return Unknown("PartitionSpec.to_ct_spec")

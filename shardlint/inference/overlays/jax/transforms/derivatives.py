@@ -27,7 +27,8 @@ from shardlint.laws.versions.api_changes import GRADIENTS_ARE_SUMMED
 
 
 def _parts(result: Value, has_aux: Value | None) -> tuple[Value, tuple[Value, ...]]:
-    """What a function returns: what is differentiated, and its auxiliary output if it has one."""
+    """Return the parts of a function's result: the differentiated value, and its auxiliary output if it has
+    one."""
     known = False if has_aux is None else as_bool(has_aux)
     if known is False:
         return traced(result), ()
@@ -39,7 +40,7 @@ def _parts(result: Value, has_aux: Value | None) -> tuple[Value, tuple[Value, ..
 
 def _gradient(with_value: bool) -> Run:
     def run(call: Call, function: Value, options: dict[str, Value]) -> Value:
-        """`grad` and `value_and_grad`: gradients look like the arguments they are taken by."""
+        """Return `grad` and `value_and_grad`: gradients have the form of the arguments."""
         args = [traced(arg) for arg in call.args]
         result, has_aux = forward(call, function, args), _has_aux(options)
         if has_aux is not None and as_bool(has_aux) is None:
@@ -58,7 +59,7 @@ def _has_aux(options: dict[str, Value]) -> Value | None:
 
 
 def _chosen(options: dict[str, Value], parts: Sequence[Value]) -> Value:
-    """Return the parts for the arguments that ``argnums`` tells: one, or a tuple of them."""
+    """Return the parts for the arguments that ``argnums`` selects: one, or a tuple."""
     wanted = options.get("argnums", options.get("#1", Const(0)))
     number = as_int(wanted)
     if number is not None:
@@ -70,12 +71,12 @@ def _chosen(options: dict[str, Value], parts: Sequence[Value]) -> Value:
 
 
 def _tangent(tree: Value) -> Value:
-    """What a tree's derivative looks like; integers have derivatives without contents."""
+    """Return the form of a tree's derivative; derivatives of integers have no data."""
 
     def tangent(array: Array, _: str) -> Value:
         exact = array.dtype is None or array.dtype.startswith(("float", "bfloat", "complex"))
         dtype = array.dtype if exact else "float0"
-        # What had no mesh has one where something with a mesh was computed from it.
+        # An array without a mesh gets one from a result with a mesh that was computed from it.
         typed = array.typed if array.typed is not None and array.typed.mesh is not None else None
         return Array(array.shape, dtype, array.weak and exact, origin=array.origin, typed=typed)
 
@@ -83,7 +84,7 @@ def _tangent(tree: Value) -> Value:
 
 
 def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
-    """Return the gradient by an argument of a function whose value varies so.
+    """Return the gradient by an argument of a function whose value has this variation.
 
     It has the argument's type, unreduced where that is reduced and the other way round: where types tell what
     varies, JAX sums it over the axes that the value varies over and the argument does not. Where they do not
@@ -103,7 +104,7 @@ def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
             spec = replace(typed.spec, unreduced=typed.spec.reduced, reduced=typed.spec.unreduced)
             typed = replace(typed, spec=spec)
         gradient = _tangent(replace(array, typed=typed))
-        # The derivative of a linear function is computed neither from its arguments nor from its value.
+        # The derivative of a linear function depends neither on its arguments nor on its value.
         return gradient.vary(unmarked(kept), summed - {MARK}) if isinstance(gradient, Array) else gradient
 
     return map_arrays(argument, vary)
@@ -154,7 +155,7 @@ def _known_aux(call: Call, result: Tuple) -> Value:
 
 def _jacobian(levels: int, forwards: bool) -> Run:
     def run(call: Call, function: Value, options: dict[str, Value]) -> Value:
-        """`jacfwd`, `jacrev`, `hessian`: for each leaf of the result a tree like the arguments."""
+        """`jacfwd`, `jacrev`, `hessian`: a tree like the arguments for each leaf of the result."""
         args = [traced(arg) for arg in call.args]
         result, has_aux = forward(call, function, args), _has_aux(options)
         if has_aux is not None and as_bool(has_aux) is None:
@@ -169,7 +170,7 @@ def _jacobian(levels: int, forwards: bool) -> Run:
 
 
 def _beside(out: Array, tree: Value, forwards: bool) -> Value:
-    """Return the derivative of one leaf by each leaf of a tree: their shapes, one after the other."""
+    """Return the derivative of one leaf by each leaf of a tree: their shapes are concatenated."""
 
     def join(leaf: Array, _: str) -> Value:
         shape = None if out.shape is None or leaf.shape is None else (*out.shape, *leaf.shape)

@@ -40,7 +40,7 @@ Run = Callable[[Call, Value, dict[str, Value]], Value]
 def transform(name: str, run: Run, once: bool = False) -> Transfer:
     """Return an overlay entry for ``name(f, **options)`` that evaluates calls of the result with ``run``.
 
-    It does so just ``once`` for arguments that may be several values, where it asks nothing of them.
+    With ``once``, arguments that may be several values are not split, since ``run`` does not inspect them.
     """
 
     def wrap(call: Call) -> Value:
@@ -75,7 +75,8 @@ def forward(call: Call, function: Value, args: Sequence[Value]) -> Value:
 
 
 def _transparent(call: Call, function: Value, options: dict[str, Value]) -> Value:
-    """Transforms that compute what the function computes: `checkpoint`, `custom_vjp`, `named_call`."""
+    """Call the function of a transform that does not change results: `checkpoint`, `custom_vjp`,
+    `named_call`."""
     static = options.get("static_argnums") or options.get("nondiff_argnums")
     args = list(call.args) if static is not None else [traced(arg) for arg in call.args]
     return traced(forward(call, function, args))
@@ -91,7 +92,7 @@ def _vmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
 
 
 def _pmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
-    """`pmap(f, axis_name, *, in_axes, out_axes, static_broadcasted_argnums)`: one example a device."""
+    """`pmap(f, axis_name, *, in_axes, out_axes, static_broadcasted_argnums)`: one example on each device."""
     given = {name: options.get(name) for name in ("in_axes", "out_axes", "axis_size")}
     given["axis_name"] = options.get("axis_name", options.get("#1"))
     static = options.get("static_broadcasted_argnums")
@@ -111,9 +112,9 @@ def _mapped(
     static: frozenset[int | None] = frozenset(),
     prepare: Callable[[Value], Value] = traced,
 ) -> Value:
-    """Call a mapped function: the body sees one example, a named axis is bound for collectives.
+    """Call a mapped function: the body receives one example, and a named axis is bound for collectives.
 
-    ``prepare`` makes of each argument what is mapped over.
+    ``prepare`` converts each argument before it is mapped.
     """
     in_axes, out_axes = options["in_axes"] or Const(0), options["out_axes"] or Const(0)
     columns = as_items(in_axes)
@@ -159,7 +160,7 @@ def _named(
 
 
 def _strip(tree: Value, axis: Value, sizes: list[Dim], mapped: Mapped) -> Value:
-    """Take the mapped axis out of every leaf, noting its size."""
+    """Remove the mapped axis from every leaf, recording its size."""
     if is_none(axis):
         mapped.beside.extend(arrays_in(tree))
         return tree
@@ -187,7 +188,7 @@ def _strip(tree: Value, axis: Value, sizes: list[Dim], mapped: Mapped) -> Value:
 
 
 def _put_axis(tree: Value, axis: Value, size: Dim, mapped: Mapped) -> Value:
-    """Put the mapped axis into every leaf of a result."""
+    """Add the mapped axis to every leaf of a result."""
     nested, items = as_items(axis), as_items(tree)
     if nested is not None and items is not None and len(items) == len(nested):
         pairs = zip(items, nested, strict=True)
@@ -208,7 +209,7 @@ def _put_axis(tree: Value, axis: Value, size: Dim, mapped: Mapped) -> Value:
 
 
 def _eval_shape(call: Call) -> Value:
-    """`eval_shape(f, *args, **kwargs)`: the function is traced, nothing runs."""
+    """`eval_shape(f, *args, **kwargs)`: traces the function, and runs nothing."""
     if not call.args:
         return Unknown("eval_shape of nothing")
     function, *args = call.args
@@ -216,7 +217,7 @@ def _eval_shape(call: Call) -> Value:
 
 
 def _shapes(call: Call, function: Value, args: Sequence[Value]) -> Value:
-    """Trace a function and return what its results look like."""
+    """Trace a function and return the structs of its results."""
     with call.interpreter.within(in_jit=True, compiles=False):
         result = forward(call, function, [traced(arg) for arg in args])
     return map_arrays(
@@ -248,7 +249,7 @@ def _identity(call: Call) -> Value:
 
 
 def _device_get(call: Call) -> Value:
-    """`device_get(x)`: numpy arrays on the host, of which none has a mesh; traced ones raise."""
+    """`device_get(x)`: numpy arrays on the host, without a mesh; traced arrays raise."""
     (tree,) = call.bind("x")
     if tree is None or call.interpreter.context.in_jit is not False:
         return Unknown("what `device_get` gives of a traced array")
@@ -273,12 +274,12 @@ def _harmless(call: Call) -> Value:
 
 
 def _unchanged(call: Call) -> Value:
-    """What a harmless decorator makes of a function."""
+    """Return the function that a harmless decorator returns."""
     return call.args[1] if len(call.args) == 2 else Unknown("a context manager that is called")
 
 
 def _keeps(call: Call) -> Value:
-    """Return a decorator, plain or with options, that returns what its function returns."""
+    """Return a decorator, with or without options, that returns the function's own results."""
     return call.args[0] if call.args else Native("a decorator", _identity)
 
 

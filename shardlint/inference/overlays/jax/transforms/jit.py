@@ -1,4 +1,4 @@
-"""`jax.jit`: shardings of arguments and results, and functions traced."""
+"""`jax.jit`: shardings of arguments and results, and traced functions."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _jit(call: Call) -> Value:
         return Unknown("jit with arguments that are not known")
     function = call.argument(0, "fun") or call.argument(0, "f")
     if function is None:
-        # ``@jax.jit(static_argnums=0)``: a decorator with its options given first.
+        # ``@jax.jit(static_argnums=0)``: a decorator that gets its options first.
         options = dict(call.kwargs)
         return Native(
             "jax.jit(...)",
@@ -73,7 +73,7 @@ def _jit(call: Call) -> Value:
 
 
 def jitted(call: Call, function: Value, in_shardings: Value | None, out_shardings: Value | None) -> Value:
-    """Return the jitted function; each call of it checks arguments and results and follows the body."""
+    """Return the jitted function; each call checks arguments and results and evaluates the body."""
     static = _static_arguments(call, function)
     for api, shardings in ((Api.JIT_IN, in_shardings), (Api.JIT_OUT, out_shardings)):
         if given(shardings):
@@ -126,20 +126,20 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         run,
         wraps=function,
         origin=call.place,
-        # Inside another one nothing is asked of arguments but what shardings say.
+        # Inside another jit, only shardings are checked on arguments.
         whole=lambda inner: not placed and inner.interpreter.context.in_jit is True,
     )
     return call.interpreter.wrapped(native)
 
 
 def _meshes(interpreter: Evaluator, name: str) -> AbstractContextManager[None]:
-    """Where bare specs among shardings look for a mesh: with `jax.jit` never in that of ``with mesh:``
-    (`pjit.get_ctx_mesh`, JAX 0.10.2)."""
+    """Return the context in which bare specs among shardings find a mesh: for `jax.jit` never that of ``with
+    mesh:`` (`pjit.get_ctx_mesh`, JAX 0.10.2)."""
     return _body(interpreter, name) if name.endswith("pjit") else interpreter.within(legacy_mesh=None)
 
 
 def _body(interpreter: Evaluator, name: str) -> AbstractContextManager[None]:
-    """Return the context of what is jitted: `pjit` puts the mesh of ``with mesh:`` before that of
+    """Return the context of a jitted body: `pjit` prefers the mesh of ``with mesh:`` to that of
     `jax.set_mesh`."""
     legacy = interpreter.context.legacy_mesh
     takes = name.endswith("pjit") and isinstance(legacy, MeshValue)
@@ -147,7 +147,8 @@ def _body(interpreter: Evaluator, name: str) -> AbstractContextManager[None]:
 
 
 def _committed(call: Call, result: Value) -> Value:
-    """What a jit with out_shardings returns: outside any other, its arrays are committed to them."""
+    """Return the result of a jit with out_shardings: outside any other jit, its arrays are committed to
+    them."""
     if call.interpreter.context.in_jit is not False:
         return result
     return map_arrays(result, lambda array, _: replace(array, committed=array.sharding))
@@ -169,8 +170,8 @@ def _arguments(
 
 
 def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
-    """Judge each leaf as jit is called, before any argument is seen: what is no sharding, axes used
-    twice, and unconstrained dimensions (`sharding_impls.prepare_axis_resources`)."""
+    """Judge each leaf of shardings when jit is called, before any argument: leaves that are no shardings,
+    axes used twice, and unconstrained dimensions (`sharding_impls.prepare_axis_resources`)."""
     place = call.place_of(None, "in_shardings" if api is Api.JIT_IN else "out_shardings")
     return any(
         rejected_at(call.interpreter, api, "jit()", leaf, getattr(leaf, "origin", None) or place)
@@ -179,7 +180,7 @@ def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
 
 
 def _leaves(tree: Value) -> list[Value]:
-    """Return the leaves of a tree of shardings; what is unknown has none."""
+    """Return the leaves of a tree of shardings; an unknown tree has none."""
     if isinstance(tree, Tuple | ListValue):
         return [leaf for item in tree.items or () for leaf in _leaves(item)]
     if isinstance(tree, DictValue):
@@ -188,12 +189,12 @@ def _leaves(tree: Value) -> list[Value]:
 
 
 def given(value: Value | None) -> bool:
-    """Return whether shardings were given: None leaves the choice to JAX."""
+    """Return whether shardings are passed: None leaves the choice to JAX."""
     return value is not None and not is_none(value)
 
 
 def function_name(function: Value) -> str:
-    """What the user calls a function."""
+    """Return a function's name for users."""
     if isinstance(function, Function):
         return function.name
     if isinstance(function, Native) and function.wraps is not None:
@@ -202,7 +203,7 @@ def function_name(function: Value) -> str:
 
 
 def _static_arguments(call: Call, function: Value) -> tuple[frozenset[int], frozenset[str]] | None:
-    """Positions and names of static arguments; None if they are unknown."""
+    """Return positions and names of static arguments; None if they are unknown."""
     numbers, names = call.kwargs.get("static_argnums"), call.kwargs.get("static_argnames")
     parameters = call.interpreter.parameter_names(function)
     positions: set[int] = set()
@@ -219,7 +220,7 @@ def _static_arguments(call: Call, function: Value) -> tuple[frozenset[int], froz
         keywords.add(name)
     if keywords and not parameters:
         return None
-    # JAX infers each of the two from the other where the signature tells.
+    # JAX infers each of the two from the other if the signature is known.
     positions |= {parameters.index(name) for name in keywords if name in parameters}
     keywords |= {parameters[i] for i in positions if 0 <= i < len(parameters)}
     return frozenset(positions), frozenset(keywords)
@@ -243,9 +244,9 @@ def _place_arguments(
     places: dict[int, Place],
     wrapped_at: Place,
 ) -> list[Argument] | None:
-    """Judge the arguments of a call against ``in_shardings``, and say which devices they are on.
+    """Judge the arguments of a call against ``in_shardings``, and return the devices they are on.
 
-    None where an argument is committed to another sharding. ``wrapped_at`` is the `jit`.
+    None if an argument is committed to another sharding. ``wrapped_at`` is the `jit`.
     """
     interpreter = call.interpreter
     columns = as_items(shardings)
@@ -311,7 +312,7 @@ def _record_arity(call: Call, api: Api, function: Value, count: int, due: int, s
 
 
 def _place_results(call: Call, function: Value, shardings: Value, result: Value, wrapped_at: Place) -> Value:
-    """Judge what a jitted function returns against ``out_shardings``; ``wrapped_at`` is the `jit`."""
+    """Judge the results of a jitted function against ``out_shardings``; ``wrapped_at`` is the `jit`."""
     interpreter = call.interpreter
     columns, results = as_items(shardings), as_items(result)
     if columns is not None and results is not None and len(columns) != len(results):
@@ -329,7 +330,7 @@ def _place_results(call: Call, function: Value, shardings: Value, result: Value,
         return place_array(interpreter, (Api.JIT_OUT,), array, leaf, call.place, subject, wrapped_at)
 
     if isinstance(shardings, Tuple | ListValue) and isinstance(result, Tuple | ListValue):
-        # jit takes a list of shardings for a tuple of results.
+        # jit accepts a list of shardings for a tuple of results.
         shardings = (
             Tuple(tuple(columns or ())) if isinstance(result, Tuple) else ListValue(list(columns or ()))
         )

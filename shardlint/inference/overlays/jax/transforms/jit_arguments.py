@@ -1,4 +1,4 @@
-"""What a call of a jitted function asks of its arguments beyond their shapes: where they are committed."""
+"""The placement of arguments of jitted functions: the devices and shardings to which they are committed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from shardlint.laws.placement.judge import judge_placement
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
-#: Ahead-of-time forms that only trace: where arrays lie is asked as the function is lowered.
+#: Ahead-of-time forms that only trace: placement is checked when the function is lowered.
 TRACING = (".trace", ".eval_shape")
 
 
@@ -50,9 +50,10 @@ def lowers(call: Call) -> bool:
 
 
 def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:
-    """Record keyword arguments of a function with in_shardings (`pjit._trace_for_jit`), static ones too.
+    """Record keyword arguments of a function with in_shardings (`pjit._trace_for_jit`), including static
+    ones.
 
-    What is unknown may be None after all, and what only says a layout (`Format(Layout.AUTO)`) counts as it.
+    An unknown value may be None, and so may one that only sets a layout (`Format(Layout.AUTO)`).
     """
     if not call.kwargs or isinstance(in_shardings, Unknown | External):
         return False
@@ -69,7 +70,7 @@ def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:
 
 
 def judge_structs(call: Call, arg: Value, subject: str, place: Place) -> None:
-    """Judge the shardings of `ShapeDtypeStruct`s as a function is traced, and lowered, with them."""
+    """Judge the shardings of `ShapeDtypeStruct`s with which a function is traced and lowered."""
     later = not call.name.endswith(".lower")
 
     def judge(array: Array, path: str) -> Array:
@@ -90,7 +91,7 @@ def judge_structs(call: Call, arg: Value, subject: str, place: Place) -> None:
 def check_committed(
     call: Call, array: Array, wanted: ShardingValue | None, subject: str, place: Place
 ) -> bool:
-    """Record an argument committed to another layout than in_shardings say; whether there is one."""
+    """Record an argument committed to another layout than that of in_shardings; return whether it is."""
     held, asked = layout_of(_home(call, array)), layout_of(wanted)
     if held is None or asked is None or asked.mesh is None or array.shape is None:
         return False
@@ -108,9 +109,9 @@ def check_committed(
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An array that a jitted function is called with: where it is in the call, and where it lies.
+    """An array passed to a jitted function: its position in the call, and its placement.
 
-    ``home`` is the sharding of in_shardings where one is given for it.
+    ``home`` is the sharding of in_shardings if there is one.
     """
 
     key: int | str
@@ -120,7 +121,7 @@ class Argument:
 
 
 def homes(call: Call, key: int | str, arg: Value, name: str) -> list[Argument]:
-    """Return the arrays of an argument without in_shardings that are committed somewhere."""
+    """Return the committed arrays of an argument without in_shardings."""
     found: list[Argument] = []
 
     def note(array: Array, path: str) -> Array:
@@ -141,8 +142,8 @@ def check_devices(
     held: Sequence[Argument],
     result: Value,
 ) -> bool:
-    """Record arguments on different devices, or on others than the context mesh's or those that a result is
-    put on; whether there are any."""
+    """Record arguments on different devices, or on others than those of the context mesh or of a placed
+    result; return whether there are any."""
     ends = _ends(result, held, (*args, *kwargs.values()))
     for index, one in enumerate(held):
         for subject, home, other in (*_others(call, held[index + 1 :]), *ends):
@@ -164,8 +165,8 @@ def check_devices(
 
 
 def _meeting(orders: Sequence[DeviceOrder | None]) -> tuple[Known, Known]:
-    """Return a computation with an array on the devices of each order, and the same with arrays put
-    nowhere."""
+    """Return a computation with an array on the devices of each order, and the same with uncommitted
+    arrays."""
     sums = (call_data("2 +", (("operand", i), 0)) for i in range(len(orders)))
     jitted = call_data("jax.jit", (function_data(tuple_data(sums)),))
     placed = (None if order is None else _placed(order) for order in orders)
@@ -173,7 +174,7 @@ def _meeting(orders: Sequence[DeviceOrder | None]) -> tuple[Known, Known]:
 
 
 def _placed(order: DeviceOrder) -> Known:
-    """Return an array on devices in this order; the first there are where only their number is known."""
+    """Return an array on devices in this order; on the first devices if only their number is known."""
     if not isinstance(order.count, int):
         return None
     ids = range(order.count) if order.ids is None else order.ids
@@ -184,7 +185,7 @@ def _placed(order: DeviceOrder) -> Known:
 def _others(
     call: Call, rest: Sequence[Argument]
 ) -> Iterator[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]]:
-    """What an argument's devices must agree with."""
+    """Yield the placements with which an argument's devices must agree."""
     for other in rest:
         yield other.subject, other.home, other
     mesh = call.interpreter.context.mesh
@@ -195,9 +196,10 @@ def _others(
 def _ends(
     result: Value, held: Sequence[Argument], args: Sequence[Value]
 ) -> list[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]]:
-    """Where results lie that were put on devices on which no argument lies: these may be given back.
+    """Return the placements of results on devices that hold no argument, unless such an array may be an
+    argument of the program.
 
-    Nor does one of ``args``, as in_shardings put them.
+    ``args`` are excluded as well, as in_shardings place them.
     """
     found: list[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]] = []
     orders = [_order(one.home) for one in held]
@@ -224,7 +226,7 @@ def _ends(
 
 
 def _home(call: Call, array: Array) -> ShardingValue | Devices | None:
-    """Where an argument lies for certain; a struct is taken to lie where its sharding says."""
+    """Return the certain placement of an argument; a struct's is its sharding."""
     if array.struct:
         return array.sharding if call.name.endswith(".lower") else None
     held = array.committed
@@ -232,7 +234,7 @@ def _home(call: Call, array: Array) -> ShardingValue | Devices | None:
 
 
 def layout_of(home: ShardingValue | Devices | None) -> Layout | None:
-    """Where something lies as the laws say it; None where that is not wholly known."""
+    """Return a placement in the form of the laws; None if it is not wholly known."""
     if isinstance(home, Devices):
         return Layout(None)
     if home is None or not isinstance(home.mesh, MeshValue) or not isinstance(home.spec, SpecValue):
@@ -251,7 +253,7 @@ def _order(home: ShardingValue | Devices | MeshValue) -> DeviceOrder | None:
 
 
 def _devices_text(order: DeviceOrder | None) -> str:
-    """Return the devices in words: their number, and which they are where few are known."""
+    """Return the devices in words: their number, and their ids if there are few and all are known."""
     if order is None:
         return "devices"
     which = (
@@ -263,7 +265,7 @@ def _devices_text(order: DeviceOrder | None) -> str:
 def _used(
     call: Call, function: Value, args: Sequence[Value], kwargs: dict[str, Value], argument: Argument
 ) -> bool:
-    """Return whether a result is computed from an argument for certain: what is not is dropped, and lies
+    """Return whether a result certainly depends on an argument; an unused argument is dropped, and may be
     anywhere."""
 
     def given(key: int | str, value: Value) -> Value:
@@ -276,7 +278,7 @@ def _used(
 
 
 def _plain(value: Value) -> Known:
-    """Return an array of this shape that is committed nowhere."""
+    """Return an uncommitted array of this shape."""
     if not isinstance(value, Array) or value.shape is None or value.dtype is None:
         return None
     return array_data(value.shape, value.dtype, numpy=False)

@@ -1,8 +1,8 @@
-"""What a jitted function returns when nothing says where its results go.
+"""The placement of a jitted function's results without out_shardings.
 
 Under `jax.set_mesh` they are laid out on that mesh (measured on JAX 0.10.2): along Explicit axes as their
-types say. On Auto axes parameters that were just made are replicated, also those that Flax boxed with
-names: boxes are metadata, which only `out_shardings` made of them, or a constraint, acts upon.
+types say. On Auto axes parameters that were just made are replicated, also those that Flax boxed with names:
+boxes are metadata, which only `out_shardings` made of them, or a constraint, acts upon.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from shardlint.model.uses import Placement
 
 
 def note_results(call: Call, function: str, args: Sequence[Value], result: Value) -> None:
-    """Record the largest array that a call of a jitted function without out_shardings leaves whole."""
+    """Record the largest array that a call of a jitted function without out_shardings leaves replicated."""
     interpreter = call.interpreter
     holder = interpreter.context.mesh
     if interpreter.context.in_jit is not False or not isinstance(holder, MeshValue):
@@ -40,7 +40,7 @@ def note_results(call: Call, function: str, args: Sequence[Value], result: Value
         return
     if set(holder.mesh.types) == {AxisType.EXPLICIT}:
         before = [array.shape for arg in args for array, _ in _arrays(arg)]
-        # What came in whole is no news.
+        # An array that was replicated before is not reported.
         made = [(array, path) for array, path in _arrays(result) if array.shape not in before]
         whole = [(array, path) for array, path in made if _is_whole(array, holder.mesh)]
     elif set(holder.mesh.types) == {AxisType.AUTO} and not any(map(_may_be_sharded, args)):
@@ -80,7 +80,7 @@ def _arrays(tree: Value) -> list[tuple[Array, str]]:
 
 
 def _is_whole(array: Array, mesh: Mesh) -> bool:
-    """Return whether the type of an array says that no axis of the mesh splits it."""
+    """Return whether no axis of the mesh splits an array, by its type."""
     typed = array.typed
     if typed is None or typed.mesh is None or typed.mesh.names != mesh.names:
         return False
@@ -99,8 +99,7 @@ def _boxed(tree: Value) -> list[tuple[Array, str]]:
 
 
 def _may_be_sharded(tree: Value) -> bool:
-    """Return whether an argument may bring a sharding along: anything that is unknown, or is placed, or
-    boxed."""
+    """Return whether an argument may have a sharding: it is unknown, placed, or boxed."""
     if isinstance(tree, Array):
         return tree.sharding is not None
     if isinstance(tree, Unknown | Alternatives) or (isinstance(tree, LibraryObject) and is_box(tree)):

@@ -1,8 +1,8 @@
-"""What is compiled as a whole: a jitted function, or one under `jax.shard_map` outside of jit.
+"""The lowering of a compiled function: one under `jax.jit`, or under `jax.shard_map` outside of jit.
 
-JAX drops what no result is computed from before it lowers a program, and what would be refused only then is
-refused only where its result is used. Such a use is recorded with a doubt (`CollectiveUse.silent`), which the
-outermost of these functions takes away if one of its results is computed from it.
+JAX drops computations without a used result before it lowers a program, so an operation that is refused only
+then is refused only if its result is used. Such a use is recorded with a doubt (`CollectiveUse.silent`),
+which the outermost of these functions removes if one of its results depends on it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.uses import CollectiveUse, Use
 
-#: Why what is refused as it is lowered may run.
+#: The condition under which an operation is refused when it is lowered.
 DOUBT = "where a result is computed from it"
 
 
 def lowered(interpreter: Evaluator, evaluate: Callable[[], Value]) -> Value:
-    """What ``evaluate`` gives, which runs a function that is compiled here unless it is inside another.
+    """Return the result of ``evaluate``, which runs a function that is compiled here unless it is inside
+    another.
 
-    For each use in doubt it is evaluated once more.
+    It is evaluated once more for each use in doubt.
     """
     if interpreter.context.in_jit is True:
         return evaluate()
@@ -40,7 +41,7 @@ def lowered(interpreter: Evaluator, evaluate: Callable[[], Value]) -> Value:
 
 
 def _without_doubt(interpreter: Evaluator, use: Use, evaluate: Callable[[], Value]) -> Use:
-    """Return a use, without its doubt if what ``evaluate`` gives is computed from it."""
+    """Return a use, without its doubt if the result of ``evaluate`` depends on it."""
     if not isinstance(use, CollectiveUse) or use.silent != DOUBT or not isinstance(use.verdict, Rejected):
         return use
     with following(interpreter, marking=use.place):

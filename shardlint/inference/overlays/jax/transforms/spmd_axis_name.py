@@ -1,4 +1,4 @@
-"""``vmap(spmd_axis_name=)``: the mesh axes that the mapped dimension lies along in constraints inside."""
+"""``vmap(spmd_axis_name=)``: the mesh axes of the mapped dimension in constraints inside."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from shardlint.laws.core.witness_data import (
 from shardlint.laws.transforms.vmap import judge_spmd
 from shardlint.model.spans import Place
 
-#: A constraint on an array that is mapped over: where it is, the spec, and the mesh.
+#: A constraint on a mapped array: its place, the spec, and the mesh.
 Constraint = tuple[Place, Spec, Mesh]
 
 
 def note_constraint(call: Call, tree: Value, target: Value) -> None:
-    """Keep a constraint on what is mapped over, for the `vmap` that watches."""
+    """Record a constraint on a mapped array, for the `vmap` that watches."""
     watched = call.interpreter.context.watched
 
     def meet(leaf: Value, array: Array, _: str) -> Array:
@@ -65,9 +65,9 @@ def _mesh_of(call: Call, target: Value) -> Mesh | None:
 def refuse_constraints(
     call: Call, function: Value, args: Sequence[Value], mapped: Sequence[bool], spmd: Value | None
 ) -> bool:
-    """Record a constraint inside that names an axis of spmd_axis_name; whether there is one.
+    """Record a constraint inside that names an axis of spmd_axis_name; return whether there is one.
 
-    The function is followed once more from its mapped arguments.
+    The function is evaluated once more from its mapped arguments.
     """
     names = (spmd,) if as_items(spmd) is None else as_items(spmd)
     axes = [axis for axis in map(as_str, names or ()) if axis is not None]

@@ -1,4 +1,4 @@
-"""Following a value through a function: which others are computed from it for certain.
+"""Taint of a value through a function: the values that certainly depend on it.
 
 It is marked as varying over an axis that nothing else has, and the function evaluated once more without
 recording anything: what varies over the mark afterwards was computed from it.
@@ -17,10 +17,10 @@ from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import Variation
 
-#: The axis that marks: no program can name it.
+#: The axis of the mark, which no program can name.
 MARK = "\0followed"
 #: Functions of jax.numpy, lax and jax.nn that read the values of all their operands, whatever the dtype. Many
-#: others look at shapes or dtypes alone, or do so for some dtypes (``zeros_like``, ``isnan`` of integers).
+#: others use only shapes or dtypes, or do so for some dtypes (``zeros_like``, ``isnan`` of integers).
 READING = frozenset({
     "abs", "absolute", "add", "all", "any", "append", "arctan", "arctan2", "argmax", "argmin", "argsort",
     "array_split", "astype", "bitwise_and", "bitwise_or", "bitwise_xor", "cbrt", "ceil", "celu",
@@ -41,7 +41,7 @@ READING = frozenset({
 
 
 def is_following(context: Context) -> bool:
-    """Return whether something is being followed here."""
+    """Return whether a taint is being followed here."""
     return not isinstance(context.bound_axes, Unknown) and context.bound_axes[:1] == ((MARK, 1),)
 
 
@@ -55,22 +55,22 @@ def marked(tree: Value, path: str | None = None) -> Value:
 
 
 def made_from_marked(array: Array) -> Array:
-    """Return the array as if it was computed from a marked one."""
+    """Return the array as if it depended on a marked one."""
     return array.vary(array.variation.over(frozenset({MARK})))
 
 
 def unmarked(variation: Variation) -> Variation:
-    """Return a variation as JAX's types know it."""
+    """Return a variation as it is in JAX's types, without the mark."""
     return replace(variation, surely=variation.surely - {MARK})
 
 
 def is_marked(array: Array) -> bool:
-    """Return whether an array is computed from a marked one."""
+    """Return whether an array depends on a marked one."""
     return MARK in array.varying
 
 
 def holds_marked(tree: Value) -> bool:
-    """Return whether some array in a tree is computed from a marked one."""
+    """Return whether some array in a tree depends on a marked one."""
     found = []
 
     def look(array: Array, _: str) -> Array:
@@ -83,7 +83,7 @@ def holds_marked(tree: Value) -> bool:
 
 @contextmanager
 def following(interpreter: Evaluator, **context: object) -> Iterator[None]:
-    """Evaluate as inside jit, with the mark bound, and forget what happens to the program's objects."""
+    """Evaluate as inside jit, with the mark bound, and discard effects on the program's objects."""
     bound = ((MARK, 1),)
     interpreter.muted += 1
     try:

@@ -1,4 +1,4 @@
-"""The arguments of `vmap` and `pmap` as they are mapped over: judged before the function is followed."""
+"""The mapped arguments of `vmap` and `pmap`, judged before the function is evaluated."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from shardlint.laws.transforms.vmap import Leaf, judge_mapped, judge_over_device
 def refuse_mapping(
     call: Call, function: str, in_axes: Value, axis_size: Value | None, devices: Dim | None
 ) -> bool:
-    """Record arguments that in_axes do not fit; whether there are any.
+    """Record arguments that in_axes do not fit; return whether there are any.
 
-    ``function`` is `jax.vmap` or `jax.pmap`, ``devices`` how many a `pmap` runs on where that is known.
+    ``function`` is `jax.vmap` or `jax.pmap`; ``devices`` is the number of devices of a `pmap`, if known.
     """
     pmap, columns = function == "jax.pmap", as_items(in_axes)
     if call.opaque or not call.args:
@@ -71,7 +71,7 @@ def refuse_mapping(
 def _calls(
     call: Call, function: str, in_axes: Value, axis_size: Value | None, devices: Dim | None
 ) -> tuple[Known, Known]:
-    """Return the call, of a function of any arguments, and one that maps over what there is."""
+    """Return the call, of some function, and one that maps over existing axes."""
     options = {"in_axes": data_of(in_axes)}
     if axis_size is not None:
         options["axis_size"] = data_of(axis_size)
@@ -84,12 +84,12 @@ def _calls(
 
 
 def _uncommitted(array: Array, _: str) -> Array:
-    """Return an array of this shape that is put nowhere: only shapes are looked at."""
+    """Return an uncommitted array of this shape, since only shapes matter."""
     return Array(array.shape, "float32", numpy=True)
 
 
 def _leaves(tree: Value, axis: Value, subject: str) -> Iterator[Leaf]:
-    """The arrays of known shape in a tree that are mapped over a known axis."""
+    """Yield the arrays of known shape in a tree that are mapped over a known axis."""
     nested = as_items(axis)
     if isinstance(axis, DictValue) and isinstance(tree, DictValue):
         for key, item in (tree.items or {}).items():

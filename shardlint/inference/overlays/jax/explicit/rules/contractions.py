@@ -1,4 +1,4 @@
-"""Contractions: matmul, dot, tensordot and einsum as `lax.dot_general` with what surrounds it."""
+"""Contractions: matmul, dot, tensordot and einsum as `lax.dot_general` and the operations around it."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ def multiplied(t: Trace, a: ArrayType, b: ArrayType, out: Value | None) -> Array
 
 
 def _batch(x: ArrayType, lead: int) -> list[tuple[Dim, Entry] | None]:
-    """Return the size and the entry of each batch dimension; None for those an operand lacks."""
+    """Return the size and the entry of each batch dimension; None for those that an operand lacks."""
     own = dimensions(x)[:-2]
     return [*(None,) * (lead - len(own)), *own]
 
 
 def dot(t: Trace, call: Call) -> ArrayType:
-    """`jnp.dot(a, b)`: the last dimension of a with the last but one of b; scalars multiply."""
+    """`jnp.dot(a, b)`: contracts the last dimension of a with the last but one of b; scalars multiply."""
     a, b, _, _, out = call.bind("a", "b", **_OPTIONS)
     x, y = t.operand(a), t.operand(b)
     if not rank(x) or not rank(y):
@@ -169,7 +169,7 @@ def batch_matmul(t: Trace, call: Call) -> ArrayType:
 
 
 def multi_dot(t: Trace, call: Call) -> ArrayType:
-    """`jnp.linalg.multi_dot` of two arrays; of more, the order is the optimizer's."""
+    """`jnp.linalg.multi_dot` of two arrays; with more, the optimizer chooses the order."""
     values, _ = call.bind("arrays", precision=None)
     items: Sequence[Value] | None = as_items(values)
     if items is None or len(items) != 2:

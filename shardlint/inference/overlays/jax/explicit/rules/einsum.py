@@ -13,7 +13,7 @@ from shardlint.inference.overlays.arrays.operands import given
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, rank, shape_of
 from shardlint.laws.core.array_types import ArrayType
 
-#: Stand for the dimensions of an ellipsis, the last ones for the last.
+#: Letters for the dimensions of an ellipsis, aligned at the last one.
 _HIDDEN = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -35,7 +35,7 @@ def einsum(t: Trace, call: Call) -> ArrayType:
 
 
 def _written_out(subscripts: str, operands: list[ArrayType]) -> tuple[list[str], str]:
-    """Return the terms with letters for ellipses, and the output's."""
+    """Return the terms and the output, with letters for ellipses."""
     terms, arrow, output = subscripts.replace(" ", "").partition("->")
     inputs = terms.split(",")
     if len(inputs) != len(operands) or any(c in _HIDDEN for c in subscripts):
@@ -71,7 +71,7 @@ def _alone(t: Trace, x: ArrayType, names: str, output: str, out: Value | None) -
 def _together(
     t: Trace, operands: list[ArrayType], inputs: list[str], output: str, out: Value | None
 ) -> ArrayType:
-    """Two operands: the optimizer has the second one first."""
+    """Contract two operands; the optimizer puts the second one first."""
     (b, a), (b_names, a_names) = operands, inputs
     if any(max(Counter(names).values(), default=1) > 1 for names in inputs):
         raise Open
@@ -84,7 +84,7 @@ def _together(
     own_a = "".join(n for n in a_names if n not in contracted and n not in batch)
     own_b = "".join(n for n in b_names if n not in contracted and n not in batch)
     lead = "".join(batch)
-    # The order that needs no transpose, where there is one.
+    # Use the order that needs no transpose, if there is one.
     if lead + own_b + own_a == output:
         (a, a_names, own_a), (b, b_names, own_b) = (b, b_names, own_b), (a, a_names, own_a)
     names = lead + own_a + own_b
@@ -99,7 +99,7 @@ def _together(
 def _without_singles(
     t: Trace, x: ArrayType, names: str, other: ArrayType, other_names: str
 ) -> tuple[ArrayType, str]:
-    """Without the dimensions of size 1 whose counterpart is larger."""
+    """Remove the dimensions of size 1 whose counterpart is larger."""
     gone = [
         i
         for i, name in enumerate(names)
@@ -111,7 +111,7 @@ def _without_singles(
 
 
 def _summed(t: Trace, x: ArrayType, names: str, wanted: str) -> tuple[ArrayType, str]:
-    """With the dimensions summed that nothing else has."""
+    """Sum the dimensions that no other term has."""
     gone = [i for i, name in enumerate(names) if name not in wanted]
     if not gone:
         return x, names

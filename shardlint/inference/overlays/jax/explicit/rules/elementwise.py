@@ -1,4 +1,4 @@
-"""Functions that act on each element, and what chooses elements from several arrays."""
+"""Elementwise functions, and functions that choose elements from several arrays."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Tra
 from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
 from shardlint.laws.core.array_types import ArrayType
 
-#: A number of Python's.
+#: A Python number.
 SCALAR = ArrayType((), None, meshless(()))
 
 
 def nary(t: Trace, call: Call) -> ArrayType:
-    """Operands are promoted to one rank, then meet (`jnp.util.promote_args`, `lax.naryop`)."""
+    """Promote operands to one rank, then combine their shardings (`jnp.util.promote_args`, `lax.naryop`)."""
     return t.nary(*t.promoted(*_operands(t, call)))
 
 
@@ -25,19 +25,19 @@ def nary_as_given(t: Trace, call: Call) -> ArrayType:
 
 
 def _operands(t: Trace, call: Call) -> list[ArrayType]:
-    """Every argument that is an array or a number: options that are numbers do no harm as scalars."""
+    """Return every argument that is an array or a number; numeric options are harmless as scalars."""
     values = [v for v in (*call.args, *call.kwargs.values()) if not is_none(v)]
     return [kind for value in values if (kind := t.operand_or_option(value)) is not None]
 
 
 def where(t: Trace, call: Call) -> ArrayType:
-    """`jnp.where` (`jnp.util._where`): all are broadcast, then selected from."""
+    """`jnp.where` (`jnp.util._where`): all operands are broadcast, then selected from."""
     condition, x, y, *_ = call.bind("condition", x=None, y=None, size=None, fill_value=None)
     return chosen(t, condition, x, y)
 
 
 def chosen(t: Trace, condition: Value | None, x: Value | None, y: Value | None) -> ArrayType:
-    """Return the elements of x where a condition holds, of y elsewhere."""
+    """Return the type of the elements of x where a condition holds, of y elsewhere."""
     if x is None or y is None:
         raise Open
     which, one, other = (t.operand(value) for value in (condition, x, y))
@@ -64,31 +64,32 @@ def clamp(t: Trace, call: Call) -> ArrayType:
 
 
 def first_operand(t: Trace, call: Call) -> ArrayType:
-    """Functions of one array that keep its type, whatever their options are."""
+    """Return the type of the only array, which any options leave unchanged."""
     return t.nary(t.operand(call.args[0] if call.args else call.argument(None, "x")))
 
 
 def activated(t: Trace, call: Call) -> ArrayType:
-    """`jax.nn.relu` and its relatives: one array beside constants."""
+    """`jax.nn.relu` and its relatives: one array combined with constants."""
     x = t.operand(call.args[0] if call.args else call.argument(None, "x"))
     return t.nary(x, SCALAR)
 
 
 def without_nan(t: Trace, call: Call) -> ArrayType:
-    """`jnp.nan_to_num(x)`: integers come back as they are."""
+    """`jnp.nan_to_num(x)`: integers are returned unchanged."""
     x = t.operand(call.args[0] if call.args else call.argument(None, "x"))
     return t.nary(x, SCALAR) if x.dtype is None or "float" in x.dtype else x
 
 
 def raised(t: Trace, call: Call) -> ArrayType:
-    """``x ** y``, `jnp.power(x, y)`: of one operand where the exponent is a known integer."""
+    """``x ** y``, `jnp.power(x, y)`: an operation on x alone if the exponent is a known integer."""
     if len(call.args) == 2 and isinstance(call.args[1], Const) and isinstance(call.args[1].value, int):
         return t.nary(t.operand(call.args[0]))
     return nary(t, call)
 
 
 def cast(t: Trace, call: Call) -> ArrayType:
-    """`jnp.float32(x)`, `jnp.array(x)`: conversions keep the sharding, what is no JAX array is made one."""
+    """`jnp.float32(x)`, `jnp.array(x)`: conversions preserve the sharding of JAX's arrays and convert other
+    values."""
     x = t.operand(call.args[0])
     if not isinstance(call.args[0], Array) or call.args[0].numpy:
         return t.iota(shape_of(x))

@@ -36,7 +36,7 @@ def taken(t: Trace, x: ArrayType, key: Value) -> ArrayType:
 
 
 def _spelled(key: Value, width: int) -> list[Value]:
-    """Return the indices, with slices for ``...`` and for the dimensions that are left out."""
+    """Return the indices, with slices for ``...`` and for missing dimensions."""
     items = list(key.items) if isinstance(key, Tuple) else [key]
     used = sum(not is_none(item) and not _is_dots(item) for item in items)
     if used > width or sum(map(_is_dots, items)) > 1:
@@ -65,7 +65,7 @@ def _kind(item: Value) -> str:
 
 
 def _sliced(t: Trace, x: ArrayType, items: Sequence[Value], dynamic: bool = False) -> ArrayType:
-    """Slices of static bounds, or scalars: one slice of all dimensions, then squeezed and expanded."""
+    """Slice by static bounds, or scalars: one slice of all dimensions, then squeezed and expanded."""
     sizes: list[Dim] = []
     squeezed: list[int] = []
     added: list[int] = []
@@ -89,7 +89,7 @@ def _sliced(t: Trace, x: ArrayType, items: Sequence[Value], dynamic: bool = Fals
                 starts.append(t.operand(item))
         partial = partial or not t.same(sizes[-1], size)
     if t.eager and (partial or squeezed) and any(entries_of(x)):
-        # Of concrete arrays on several devices JAX makes a gather, or slices them in another way.
+        # For concrete arrays on several devices JAX uses a gather, or another kind of slice.
         raise Open
     shape = tuple(sizes)
     if dynamic:
@@ -101,7 +101,7 @@ def _sliced(t: Trace, x: ArrayType, items: Sequence[Value], dynamic: bool = Fals
 
 
 def _gathered(t: Trace, x: ArrayType, items: Sequence[Value]) -> ArrayType:
-    """Return one array of indices beside whole slices."""
+    """Index by one array of indices and whole slices."""
     arrays = [i for i, item in enumerate(items) if isinstance(item, Array)]
     whole = all(isinstance(item, Array) or item == _FULL for item in items)
     if len(arrays) != 1 or not whole:
@@ -111,7 +111,7 @@ def _gathered(t: Trace, x: ArrayType, items: Sequence[Value]) -> ArrayType:
     assert x.sharding is not None
     if x.sharding.mesh is None and any(entries_of(indices)):
         raise Open
-    # `_index_to_gather` makes the sharding of the slice itself.
+    # `_index_to_gather` computes the sharding of the slice itself.
     entries = (*entries_of(x)[:axis], *entries_of(indices), *entries_of(x)[axis + 1 :])
     named = [name for entry in entries for name in entry_axes(entry)]
     if len(named) > len(set(named)):
@@ -147,7 +147,7 @@ def take(t: Trace, call: Call) -> ArrayType:
 
 
 def take_along_axis(t: Trace, call: Call) -> ArrayType:
-    """`jnp.take_along_axis(arr, indices, axis)` of arrays that agree in all other sizes."""
+    """`jnp.take_along_axis(arr, indices, axis)` of arrays that are equal in all other sizes."""
     a, wanted, axis, *_ = call.bind("arr", "indices", axis=None, mode=None, fill_value=None)
     x, indices = t.operand(a), t.operand(wanted)
     if not given(axis) or rank(x) != rank(indices):
@@ -220,7 +220,7 @@ def gotten(t: Trace, call: Call) -> ArrayType:
     if not given(out):
         return taken(t, x, key)
     if {_kind(item) for item in _spelled(key, rank(x))} <= {"integer", "slice", "None", "scalar"}:
-        # Slices do not look at out_sharding.
+        # Slices ignore out_sharding.
         return taken(t, x, key)
     return t.iota(t.result_shape(), out)
 

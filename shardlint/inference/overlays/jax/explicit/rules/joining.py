@@ -1,4 +1,4 @@
-"""Functions that join arrays, take them apart, or make new ones."""
+"""Functions that join, split or create arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _items(t: Trace, value: Value | None) -> list[ArrayType]:
 
 
 def concatenate(t: Trace, call: Call) -> ArrayType:
-    """`jnp.concatenate(arrays, axis)`: flattened first for an axis of None."""
+    """`jnp.concatenate(arrays, axis)`: flattens the arrays if the axis is None."""
     arrays, axis, *_ = call.bind("arrays", axis=Const(0), dtype=None)
     parts = _items(t, arrays)
     if is_none(axis):
@@ -56,7 +56,8 @@ def stack(t: Trace, call: Call) -> ArrayType:
 
 
 def stacked_along(axis: int, least: int) -> Rule:
-    """`jnp.vstack`, `jnp.hstack`, `jnp.dstack`: arrays of some rank at least, joined along an axis."""
+    """Return `jnp.vstack`, `jnp.hstack` or `jnp.dstack`: arrays of at least some rank, joined along an
+    axis."""
 
     def rule(t: Trace, call: Call) -> ArrayType:
         parts = _items(t, call.args[0] if call.args else call.argument(None, "tup"))
@@ -68,7 +69,7 @@ def stacked_along(axis: int, least: int) -> Rule:
 
 
 def split(t: Trace, call: Call) -> Sequence[ArrayType]:
-    """`jnp.split(ary, indices_or_sections, axis)`: the parts are as long as the results."""
+    """`jnp.split(ary, indices_or_sections, axis)`: the sizes of the parts are those of the results."""
     a, _, axis = call.bind("ary", "indices_or_sections", axis=Const(0))
     x = t.operand(a)
     position = axis_of(axis, rank(x))
@@ -76,7 +77,7 @@ def split(t: Trace, call: Call) -> Sequence[ArrayType]:
 
 
 def split_along(axis: int) -> Rule:
-    """`jnp.vsplit`, `jnp.hsplit`, `jnp.dsplit`."""
+    """Return `jnp.vsplit`, `jnp.hsplit` or `jnp.dsplit`."""
 
     def rule(t: Trace, call: Call) -> Sequence[ArrayType]:
         a, _ = call.bind("ary", "indices_or_sections")
@@ -101,7 +102,8 @@ def _shape(array: Array) -> Shape:
 
 
 def repeat(t: Trace, call: Call) -> ArrayType:
-    """`jnp.repeat(a, repeats, axis)`: in full Auto mode, where the dimension is not sharded (ValueError)."""
+    """`jnp.repeat(a, repeats, axis)`: runs in full Auto mode, if the dimension is not sharded (else
+    ValueError)."""
     a, _, axis, _, out = call.bind("a", "repeats", axis=None, total_repeat_length=None, out_sharding=None)
     x = t.operand(a)
     if not given(axis):
@@ -123,7 +125,7 @@ def broadcast_arrays(t: Trace, call: Call) -> Sequence[ArrayType]:
 
 
 def made(t: Trace, call: Call) -> Sequence[ArrayType]:
-    """New arrays are replicated over the context's mesh, or sharded as ``out_sharding=`` says."""
+    """Return the types of new arrays: replicated over the context's mesh, or sharded as ``out_sharding=``."""
     return [t.iota(_shape(array), call.kwargs.get("out_sharding")) for array in t.results]
 
 
@@ -144,7 +146,8 @@ def filled(t: Trace, call: Call) -> ArrayType:
 
 
 def made_like(t: Trace, call: Call) -> ArrayType:
-    """`jnp.zeros_like(a)` and its relatives: as the array, unless another shape or sharding is asked for."""
+    """`jnp.zeros_like(a)` and its relatives: the type of the array, unless another shape or sharding is
+    passed."""
     options = ("shape", "device", "out_sharding", "sharding")
     if any(given(call.kwargs.get(name)) for name in options) or len(call.args) > 2:
         raise Open

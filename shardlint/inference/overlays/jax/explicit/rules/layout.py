@@ -1,4 +1,4 @@
-"""Functions that move dimensions around: reshapes, transposes, broadcasts, reversals, padding, tiling."""
+"""Functions that rearrange dimensions: reshapes, transposes, broadcasts, reversals, padding, tiling."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def ravel(t: Trace, call: Call) -> ArrayType:
 
 
 def transpose(t: Trace, call: Call) -> ArrayType:
-    """`jnp.transpose(a, axes)`: reversed without axes."""
+    """`jnp.transpose(a, axes)`: reverses the dimensions without axes."""
     a, axes = call.bind("a", axes=None)
     x = t.operand(a)
     return t.transpose(x, axes_of(axes, rank(x)) if given(axes) else range(rank(x))[::-1])
@@ -86,7 +86,7 @@ def moveaxis(t: Trace, call: Call) -> ArrayType:
 
 
 def squeeze(t: Trace, call: Call) -> ArrayType:
-    """`jnp.squeeze(a, axis)`: every dimension of size 1 without an axis."""
+    """`jnp.squeeze(a, axis)`: squeezes every dimension of size 1 without an axis."""
     a, axis = call.bind("a", axis=None)
     x = t.operand(a)
     if given(axis):
@@ -115,7 +115,7 @@ def _named(call: Call) -> tuple[Value | None, Value | None]:
     return array, call.argument(1, "axis") or call.argument(1, "dimensions")
 
 
-#: Where `atleast_nd` puts dimensions of size 1, by n and the array's rank.
+#: The positions where `atleast_nd` adds dimensions of size 1, by n and the array's rank.
 _ADDED: dict[int, dict[int, tuple[int, ...]]] = {
     1: {0: (0,)},
     2: {0: (0, 1), 1: (0,)},
@@ -124,7 +124,7 @@ _ADDED: dict[int, dict[int, tuple[int, ...]]] = {
 
 
 def at_least(width: int) -> Rule:
-    """`jnp.atleast_1d` and its relatives of one array: dimensions of size 1 where numpy has them."""
+    """Return `jnp.atleast_1d` or a relative, for one array: dimensions of size 1 at numpy's positions."""
     places: dict[int, dict[int, tuple[int, ...]]] = {
         1: {0: (0,)},
         2: {0: (0, 1), 1: (0,)},
@@ -202,12 +202,12 @@ def lax_pad(t: Trace, call: Call) -> ArrayType:
 
 
 def triangle(t: Trace, call: Call) -> ArrayType:
-    """`jnp.tril(m, k)`: selected from m and zeros by a mask that is sharded as m is."""
+    """`jnp.tril(m, k)`: selects from m and zeros by a mask with m's sharding."""
     return t.nary(t.operand(call.args[0] if call.args else call.argument(None, "m")), SCALAR)
 
 
 def roll(t: Trace, call: Call) -> ArrayType:
-    """`jnp.roll(a, shift, axis)` by a known shift: two slices, the other way round."""
+    """`jnp.roll(a, shift, axis)` by a known shift: two slices, concatenated in the other order."""
     a, shift, axis = call.bind("a", "shift", axis=None)
     x = t.operand(a)
     if not given(axis):
@@ -225,7 +225,7 @@ def _rolled(t: Trace, x: ArrayType, shift: int, axis: int) -> ArrayType:
 
 
 def one_hot(t: Trace, call: Call) -> ArrayType:
-    """`jax.nn.one_hot(x, num_classes, axis=)`: the labels beside an iota."""
+    """`jax.nn.one_hot(x, num_classes, axis=)`: compares the labels with an iota."""
     a, _, _, axis = call.bind("x", "num_classes", dtype=None, axis=Const(-1))
     x = t.operand(a)
     position = axis_of(axis, rank(x) + 1)

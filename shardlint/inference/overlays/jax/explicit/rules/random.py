@@ -1,4 +1,4 @@
-"""Explicit sharding in `jax.random`: a key is of the context's mesh, and so is what is folded into it.
+"""Explicit sharding in `jax.random`: a key is on the context's mesh, and so is data folded into it.
 
 What is drawn is replicated (`results`), but for the draws that take ``out_sharding=``.
 """
@@ -14,13 +14,13 @@ from shardlint.laws.core.array_types import ArrayType
 
 
 def _keyed(trace: Trace, call: Call) -> Sequence[ArrayType]:
-    """Return a draw: its key goes through arithmetic of its own first."""
+    """Return the types of a draw: its key goes through arithmetic first."""
     trace.nary(trace.operand(call.argument(0, "key")))
     return ()
 
 
 def _fold_in(trace: Trace, call: Call) -> Sequence[ArrayType]:
-    """`fold_in(key, data)`: so does the data, before it meets the key."""
+    """`fold_in(key, data)`: so does the data, before it is combined with the key."""
     trace.nary(trace.operand(call.argument(1, "data")))
     return _keyed(trace, call)
 

@@ -1,4 +1,4 @@
-"""Functions that take dimensions away, accumulate along them, or order what lies along them."""
+"""Functions that reduce dimensions, accumulate along them, or sort along them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shardlint.laws.core.verdicts import Cause
 
 
 def reduced(t: Trace, x: ArrayType, axes: Sequence[int], keepdims: bool) -> ArrayType:
-    """`lax.reduce`, and the dimensions put back with size 1."""
+    """`lax.reduce`, with the dimensions restored in size 1 if ``keepdims``."""
     found = t.reduce(x, tuple(axes))
     return t.expand_dims(found, axes) if keepdims else found
 
@@ -34,7 +34,7 @@ def mean(t: Trace, call: Call) -> ArrayType:
 
 
 def _bound(call: Call) -> tuple[Value | None, Value | None, Value | None, Value | None]:
-    """Return the operand, axis, keepdims and where of a reduction, whatever else it takes."""
+    """Return the operand, axis, keepdims and where of a reduction."""
     args = [*call.args, None, None]
     if call.opaque or len(call.args) > 3:
         raise Open
@@ -44,7 +44,7 @@ def _bound(call: Call) -> tuple[Value | None, Value | None, Value | None, Value 
 
 
 def variance(t: Trace, call: Call) -> ArrayType:
-    """`jnp.var` and `jnp.std`: the mean, what is centered around it, and the mean of its squares."""
+    """`jnp.var` and `jnp.std`: the mean, the centered array, and the mean of its squares."""
     a, axis, keepdims, where = _bound(call)
     if given(where):
         raise Open
@@ -55,7 +55,7 @@ def variance(t: Trace, call: Call) -> ArrayType:
 
 
 def spread_between(t: Trace, call: Call) -> ArrayType:
-    """`jnp.ptp`: the greatest less the least."""
+    """`jnp.ptp`: the maximum minus the minimum."""
     a, axis, keepdims, _ = _bound(call)
     x = t.nary(t.operand(a))
     one = reduced(t, x, axes_of(axis, rank(x)), truth(keepdims, False))
@@ -63,7 +63,7 @@ def spread_between(t: Trace, call: Call) -> ArrayType:
 
 
 def softmax(t: Trace, call: Call) -> ArrayType:
-    """`jax.nn.softmax`, `log_softmax`, `standardize`: an array beside its reduction."""
+    """`jax.nn.softmax`, `log_softmax`, `standardize`: an array combined with its reduction."""
     if given(call.kwargs.get("where")) or len(call.args) > 2:
         raise Open
     x = t.operand(call.args[0] if call.args else call.argument(None, "x"))
@@ -96,7 +96,7 @@ def norm(t: Trace, call: Call) -> ArrayType:
 
 
 def arg_extreme(t: Trace, call: Call) -> ArrayType:
-    """`jnp.argmax(a, axis, out, keepdims)`: without an axis, of the array flattened."""
+    """`jnp.argmax(a, axis, out, keepdims)`: flattens the array without an axis."""
     a, axis, _, keepdims = call.bind("a", axis=None, out=None, keepdims=None)
     x = t.operand(a)
     kept = truth(keepdims, False)
@@ -117,7 +117,7 @@ def lax_arg_extreme(t: Trace, call: Call) -> ArrayType:
 
 
 def cumulative(t: Trace, call: Call) -> ArrayType:
-    """`jnp.cumsum(a, axis)`: without an axis an array must be replicated, and is flattened."""
+    """`jnp.cumsum(a, axis)`: without an axis the array must be replicated, and is flattened."""
     a, axis, _, _ = call.bind("a", axis=None, dtype=None, out=None)
     x = t.operand(a)
     if not given(axis) or not rank(x):
@@ -135,7 +135,7 @@ def lax_cumulative(t: Trace, call: Call) -> ArrayType:
 
 
 def ordered(t: Trace, call: Call) -> ArrayType:
-    """`jnp.sort(a, axis)` and `jnp.argsort`: the last axis, or the array flattened for None."""
+    """`jnp.sort(a, axis)` and `jnp.argsort`: along the last axis; flattens the array if the axis is None."""
     a, axis, *_ = call.bind("a", axis=Const(-1), kind=None, order=None, stable=None, descending=None)
     x = t.operand(a)
     if is_none(axis):

@@ -1,4 +1,4 @@
-"""All rules by the canonical names of what they are for.
+"""All rules by the canonical names of their functions.
 
 Methods of arrays are ``jax.Array.<name>``, operators ``2 +`` and ``1 -`` by their number of operands, and
 indexing is ``[]``. A method without a rule of its own has that of the function.
