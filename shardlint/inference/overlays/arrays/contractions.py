@@ -181,7 +181,7 @@ def einsum(call: Call) -> Value:
 
 def einsum_shape(subscripts: str, shapes: Sequence[Shape | None]) -> Shape | None:
     """Return the shape of an einsum. A letter of an operand of unknown shape has a fresh size, unless another
-    operand tells it.
+    operand determines it.
 
     Rejects subscripts that do not fit the ranks, and a letter with two sizes.
     """

@@ -66,7 +66,7 @@ def reduction(rule: DtypeRule, *names: str) -> Transfer:
     return transfer
 
 
-def kept(dtype: str | None, numpy: bool) -> str | None:
+def same_dtype(dtype: str | None, numpy: bool) -> str | None:
     """Keep the operand's dtype."""
     return dtype
 
@@ -216,12 +216,12 @@ _STD = ("axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction
 #: Shared by `jax.numpy` and `numpy`.
 TABLE: dict[str, Transfer] = {
     **{name: reduction(summed, *_SUM) for name in ("sum", "prod", "nansum", "nanprod")},
-    **{name: reduction(kept, *_MAX) for name in ("max", "min", "amax", "amin")},
+    **{name: reduction(same_dtype, *_MAX) for name in ("max", "min", "amax", "amin")},
     **{name: reduction(flag, *_ALL) for name in ("all", "any")},
     **{name: reduction(floating, *_MEAN) for name in ("mean", "nanmean")},
     **{name: reduction(spread, *_STD) for name in ("std", "var", "nanstd", "nanvar")},
-    **{name: reduction(kept, "axis", "out", "keepdims") for name in ("nanmax", "nanmin")},
-    "ptp": reduction(kept, "axis", "out", "keepdims"),
+    **{name: reduction(same_dtype, "axis", "out", "keepdims") for name in ("nanmax", "nanmin")},
+    "ptp": reduction(same_dtype, "axis", "out", "keepdims"),
     "count_nonzero": reduction(count, "axis", "keepdims"),
     **dict.fromkeys(("argmax", "argmin", "nanargmax", "nanargmin"), arg_reduction),
     **dict.fromkeys(("cumsum", "cumprod"), cumulative),

@@ -34,16 +34,16 @@ from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import CONSTANT
 
 #: Called for each array below a prefix's leaf: (leaf of the prefix, array, path) -> new array.
-Meet = Callable[[Value, Array, str], Value]
+LeafFunction = Callable[[Value, Array, str], Value]
 
 
-def meet_prefix(prefix: Value, tree: Value, meet: Meet, path: str = "") -> Value:
-    """Walk a tree along a prefix and apply ``meet`` to each array below each of the prefix's leaves.
+def map_prefix(prefix: Value, tree: Value, change: LeafFunction, path: str = "") -> Value:
+    """Walk a tree along a prefix and apply ``change`` to each array below each of the prefix's leaves.
 
     Unknown parts, and parts where the structures differ, become Unknown.
     """
     if is_leaf(prefix):
-        return map_arrays(tree, lambda array, at: meet(prefix, array, at), path)
+        return map_arrays(tree, lambda array, at: change(prefix, array, at), path)
     if (
         isinstance(prefix, Tuple | ListValue)
         and type(prefix) is type(tree)
@@ -52,21 +52,24 @@ def meet_prefix(prefix: Value, tree: Value, meet: Meet, path: str = "") -> Value
         given, items = prefix.items, tree.items
         if given is None or items is None or len(given) != len(items):
             return Unknown("a tree that is not known")
-        met = [
-            meet_prefix(p, t, meet, f"{path}[{i}]") for i, (p, t) in enumerate(zip(given, items, strict=True))
+        mapped = [
+            map_prefix(p, t, change, f"{path}[{i}]")
+            for i, (p, t) in enumerate(zip(given, items, strict=True))
         ]
-        return replace(tree, items=tuple(met)) if isinstance(tree, Tuple) else ListValue(met, tree.origin)
+        return (
+            replace(tree, items=tuple(mapped)) if isinstance(tree, Tuple) else ListValue(mapped, tree.origin)
+        )
     if isinstance(prefix, DictValue) and isinstance(tree, DictValue):
         if prefix.items is None or tree.items is None or prefix.items.keys() != tree.items.keys():
             return Unknown("a tree that is not known")
         return DictValue(
-            {k: meet_prefix(prefix.items[k], v, meet, f"{path}[{k!r}]") for k, v in tree.items.items()},
+            {k: map_prefix(prefix.items[k], v, change, f"{path}[{k!r}]") for k, v in tree.items.items()},
             tree.origin,
         )
     given_parts, held = parts(prefix), parts(tree)
     if given_parts is not None and held is not None and given_parts.keys() == held.keys():
         return map_parts(
-            tree, lambda name, part: meet_prefix(given_parts[name], part, meet, f"{path}.{name}")
+            tree, lambda name, part: map_prefix(given_parts[name], part, change, f"{path}.{name}")
         )
     return Unknown("a prefix that is not known")
 

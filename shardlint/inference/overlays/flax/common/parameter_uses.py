@@ -41,7 +41,7 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class NameCheck:
     """Names on a mesh: judged by the API ``eager`` outside jit and by ``traced`` inside.
 
     ``raw``: the mesh is that of `jax.set_mesh`; ``in_jit`` is None if the caller decides. Unless they are
@@ -57,14 +57,14 @@ class Meeting:
     ruled: bool
 
     @staticmethod
-    def linen(interpreter: Evaluator, mesh: Mesh | Unknown | None) -> Meeting:
+    def linen(interpreter: Evaluator, mesh: Mesh | Unknown | None) -> NameCheck:
         """Return the judge of a linen box that is unboxed; ``mesh`` is the box's own, if any."""
-        return _meeting(interpreter, Api.LINEN_UNBOX_EAGER, Api.LINEN_UNBOX, mesh)
+        return _name_check(interpreter, Api.LINEN_UNBOX_EAGER, Api.LINEN_UNBOX, mesh)
 
     @staticmethod
-    def nnx(interpreter: Evaluator, mesh: Mesh | Unknown | None) -> Meeting:
+    def nnx(interpreter: Evaluator, mesh: Mesh | Unknown | None) -> NameCheck:
         """Return the judge of a new nnx variable; ``mesh`` is its own, if any."""
-        return _meeting(interpreter, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, mesh)
+        return _name_check(interpreter, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, mesh)
 
     @property
     def api(self) -> Api:
@@ -121,13 +121,13 @@ def _by_name(verdict: Verdict) -> bool:
     return isinstance(verdict, Rejected) and verdict.cause in (Cause.UNKNOWN_AXIS, Cause.DUPLICATE_AXIS)
 
 
-def _meeting(interpreter: Evaluator, eager: Api, traced: Api, mesh: Mesh | Unknown | None) -> Meeting:
+def _name_check(interpreter: Evaluator, eager: Api, traced: Api, mesh: Mesh | Unknown | None) -> NameCheck:
     raw, context = mesh is None, interpreter.context
     mesh = interpreter.environment().context_mesh if raw else mesh
     rules, unknown = context.logical_rules, Unknown("the caller's")
     assumed = isinstance(rules, Unknown) or rules is assumed_rules(interpreter.settings, unknown)
     ruled = context.program or not assumed
-    return Meeting(eager, traced, mesh, raw, context.in_jit, ruled)
+    return NameCheck(eager, traced, mesh, raw, context.in_jit, ruled)
 
 
 def held_by(interpreter: Evaluator, value: Value, mesh: Mesh | Unknown | None) -> Spec | None:

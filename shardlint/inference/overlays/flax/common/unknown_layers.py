@@ -12,7 +12,7 @@ from shardlint.inference.domain.values import DictValue, LibraryObject, Value, a
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax.common.layer_shapes import initialized
 from shardlint.inference.overlays.flax.common.metadata import Names, carries_names, is_box, mesh_of, names_of
-from shardlint.inference.overlays.flax.common.parameter_uses import Meeting, Owner, record_parameter
+from shardlint.inference.overlays.flax.common.parameter_uses import NameCheck, Owner, record_parameter
 from shardlint.inference.overlays.flax.linen.layers import KEY
 from shardlint.laws.core.values import Mesh, Unknown
 from shardlint.laws.core.verdicts import Undecided
@@ -51,9 +51,9 @@ def _named(call: Call, made: Value) -> tuple[Names, Mesh | Unknown | None] | Non
         return None
     if is_box(made):
         own = mesh_of(made.fields.get("mesh"))
-        return names_of(made.fields.get("names")), Meeting.linen(call.interpreter, own).mesh
+        return names_of(made.fields.get("names")), NameCheck.linen(call.interpreter, own).mesh
     metadata = made.fields.get("metadata")
     if made.kind != _METADATA or not isinstance(metadata, DictValue) or metadata.items is None:
         return None
     names, own = names_of(metadata.items.get("out_sharding")), mesh_of(metadata.items.get("mesh"))
-    return None if names.spec is None else (names, Meeting.nnx(call.interpreter, own).mesh)
+    return None if names.spec is None else (names, NameCheck.nnx(call.interpreter, own).mesh)

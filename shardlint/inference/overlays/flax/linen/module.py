@@ -57,7 +57,7 @@ from shardlint.inference.overlays.flax.common.metadata import (
     spec_of,
     unboxed,
 )
-from shardlint.inference.overlays.flax.common.parameter_uses import Meeting, Owner, shape_known
+from shardlint.inference.overlays.flax.common.parameter_uses import NameCheck, Owner, shape_known
 from shardlint.inference.overlays.flax.common.unknown_layers import record_box, record_named
 from shardlint.inference.overlays.flax.linen.cells import CELLS, attribute, initialize_carry
 from shardlint.inference.overlays.flax.linen.cells import LAYERS as RECURRENT
@@ -336,10 +336,10 @@ def _get_sharding(call: Call) -> Value:
 def _box_rejected(call: Call, box: LibraryObject, spec: SpecValue, mesh: Value) -> bool:
     """Record a box's names on the mesh; return whether JAX rejects them."""
     api, value = Api.LINEN_SHARDING, box.fields["value"]
-    meeting = Meeting(api, api, mesh_of(mesh), raw=False, in_jit=False, ruled=True)
+    name_check = NameCheck(api, api, mesh_of(mesh), raw=False, in_jit=False, ruled=True)
     names, subject = names_of(spec), as_str(box.fields.get("subject")) or "a parameter"
-    verdict = meeting.judge(names, shape_known(value))
-    meeting.record(call.interpreter, names, value, subject, call.place, verdict)
+    verdict = name_check.judge(names, shape_known(value))
+    name_check.record(call.interpreter, names, value, subject, call.place, verdict)
     return isinstance(verdict, Rejected)
 
 

@@ -18,7 +18,7 @@ from shardlint.inference.overlays.flax.common.metadata import (
 )
 from shardlint.inference.overlays.flax.common.parameter_uses import (
     INERT,
-    Meeting,
+    NameCheck,
     Owner,
     held_by,
     record_parameter,
@@ -72,7 +72,7 @@ def make_variable(
     if isinstance(box, LibraryObject) and is_box(box):
         box = LibraryObject(box.kind, {**box.fields, "subject": Const(owner.subject(name))}, box.origin)
     verdict = _flat_verdict(interpreter, box, owner, name, flat, run.mode)
-    names, mesh = box_names(box), box_meeting(interpreter, box).mesh
+    names, mesh = box_names(box), box_name_check(interpreter, box).mesh
     if run.mode is Mode.INIT and isinstance(box, LibraryObject) and not isinstance(verdict, Rejected):
         read = unbox_now(interpreter, box)
         names, verdict = read.names, read.verdict
@@ -127,7 +127,7 @@ def unbox(interpreter: Evaluator, box: Value, subject: str, place: Place) -> Val
         return box
     # Outside jit JAX first requires the value to be on the mesh of `jax.set_mesh` (else TypeError), so only
     # earlier checks are certain.
-    loose = box_meeting(interpreter, box).raw and interpreter.context.in_jit is not True
+    loose = box_name_check(interpreter, box).raw and interpreter.context.in_jit is not True
     read = unbox_now(interpreter, box, traced=loose)
     if loose and isinstance(read.verdict, Accepted) and read.verdict is not INERT:
         read = replace(read, verdict=Undecided("where the value is placed"))
@@ -140,7 +140,7 @@ def unbox(interpreter: Evaluator, box: Value, subject: str, place: Place) -> Val
 class Unboxing:
     """The unboxing of a box: the mesh axes of its names, and JAX's verdict on them."""
 
-    meeting: Meeting
+    name_check: NameCheck
     names: Names
     verdict: Verdict
 
@@ -153,32 +153,32 @@ class Unboxing:
         facts: tuple[Fact, ...] = (),
     ) -> None:
         """Record the names on the mesh."""
-        self.meeting.record(interpreter, self.names, value, subject, place, self.verdict, facts)
+        self.name_check.record(interpreter, self.names, value, subject, place, self.verdict, facts)
 
 
 def unbox_now(interpreter: Evaluator, box: LibraryObject, traced: bool = False) -> Unboxing:
     """Return the unboxing of a box that is read now, or ``traced``."""
-    meeting = box_meeting(interpreter, box)
+    name_check = box_name_check(interpreter, box)
     if traced:
-        meeting = replace(meeting, in_jit=True)
-    if meeting.mesh is None:
-        return Unboxing(meeting, box_names(box), INERT)
+        name_check = replace(name_check, in_jit=True)
+    if name_check.mesh is None:
+        return Unboxing(name_check, box_names(box), INERT)
     value = unboxed(box)
-    shape, held = shape_known(value), held_by(interpreter, value, meeting.mesh)
+    shape, held = shape_known(value), held_by(interpreter, value, name_check.mesh)
     if box.kind != LOGICALLY_PARTITIONED:
         names = box_names(box)
-        return Unboxing(meeting, names, meeting.judge(names, shape, held))
+        return Unboxing(name_check, names, name_check.judge(names, shape, held))
     setting = box_setting(interpreter, box)
     if not given(setting.rules):
         # Without rules linen does not look at the names.
-        return Unboxing(meeting, setting.names, INERT)
+        return Unboxing(name_check, setting.names, INERT)
     found = resolved(interpreter, setting, constrains=True)
     if not isinstance(found, Resolved):
-        return Unboxing(meeting, setting.names, found)
+        return Unboxing(name_check, setting.names, found)
     names = replace(setting.names, spec=found.spec)
-    verdict = meeting.judge(names, shape, held)
-    record_axis(interpreter, setting, found.spec, verdict, meeting.mesh)
-    return Unboxing(meeting, names, verdict)
+    verdict = name_check.judge(names, shape, held)
+    record_axis(interpreter, setting, found.spec, verdict, name_check.mesh)
+    return Unboxing(name_check, names, verdict)
 
 
 def box_setting(interpreter: Evaluator, box: LibraryObject) -> Setting:
@@ -189,9 +189,9 @@ def box_setting(interpreter: Evaluator, box: LibraryObject) -> Setting:
     return Setting("linen", names, rules_of(written), box.origin, written)
 
 
-def box_meeting(interpreter: Evaluator, box: Value) -> Meeting:
+def box_name_check(interpreter: Evaluator, box: Value) -> NameCheck:
     """Return the mesh for the names of a box: its own, or that of `jax.set_mesh`."""
-    return Meeting.linen(
+    return NameCheck.linen(
         interpreter, mesh_of(box.fields.get("mesh")) if isinstance(box, LibraryObject) else None
     )
 

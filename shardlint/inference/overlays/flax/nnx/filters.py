@@ -54,14 +54,14 @@ def filter_of(call: Call, value: Value) -> Filter | None:
     return None
 
 
-def asks_path(value: Value) -> bool:
+def depends_on_path(value: Value) -> bool:
     """Return whether a filter may depend on a variable's path."""
     if isinstance(value, LibraryObject) and value.kind == _FILTER:
         named = value.fields["name"]
         by_path = isinstance(named, Const) and named.value == "PathContains"
-        return by_path or any(map(asks_path, as_items(value.fields["args"]) or ()))
+        return by_path or any(map(depends_on_path, as_items(value.fields["args"]) or ()))
     if (items := as_items(value)) is not None:
-        return any(map(asks_path, items))
+        return any(map(depends_on_path, items))
     return isinstance(value, Function | Bound | Partial)
 
 

@@ -55,7 +55,7 @@ from shardlint.inference.overlays.flax.common.parameter_uses import Owner
 from shardlint.inference.overlays.flax.common.statistics import share_statistics
 from shardlint.inference.overlays.flax.common.unknown_layers import record_named
 from shardlint.inference.overlays.flax.nnx.assignment import MADE, shapes_of
-from shardlint.inference.overlays.flax.nnx.rngs import kept_stream, key_for_parameter
+from shardlint.inference.overlays.flax.nnx.rngs import key_for_parameter, stored_stream
 from shardlint.inference.overlays.flax.nnx.variables import METADATA, PARAM, make_variable
 from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
 from shardlint.laws.core.dims import Shape, floordiv, product
@@ -472,5 +472,5 @@ def construct(
     except Stop:
         record_named(call, owner, args, build.made)
         raise
-    kept = kept_stream(call, class_name, args)
+    kept = stored_stream(call, class_name, args)
     return LibraryObject(kind, {**args, **made, **kept, MADE: shapes_of(made)}, owner.place)

@@ -32,7 +32,7 @@ from shardlint.inference.overlays.flax.common.metadata import Names, entry_of, n
 from shardlint.inference.overlays.flax.common.variable_axes import Sizes, names_with, slice_of, stacked_array
 from shardlint.inference.overlays.flax.linen.lifted import PARTITION_NAME
 from shardlint.inference.overlays.flax.logical.uses import Setting, record_mistake
-from shardlint.inference.overlays.flax.nnx.filters import asks_path, filter_of
+from shardlint.inference.overlays.flax.nnx.filters import depends_on_path, filter_of
 from shardlint.inference.overlays.flax.nnx.rngs import RNGS, split_of, split_streams
 from shardlint.inference.overlays.flax.nnx.variables import is_variable
 from shardlint.inference.overlays.pytrees.prefixes import traced
@@ -175,7 +175,7 @@ def _axis_of(call: Call, axes: Value, value: Value) -> Value:
         return NONE if isinstance(value, Array) else Unknown("the axis of streams")
     for pair in as_items(axes.fields["pairs"]) or ():
         accepts_by, axis = as_items(pair) or (pair, NONE)
-        accepts = None if asks_path(accepts_by) else filter_of(call, accepts_by)
+        accepts = None if depends_on_path(accepts_by) else filter_of(call, accepts_by)
         answer = None if accepts is None else accepts((), value)
         if answer is not False:
             return axis if answer else Unknown("whether a filter takes it is not known")

@@ -197,7 +197,7 @@ def streams_like(held: LibraryObject) -> bool:
     return isinstance(held.fields.get("key"), LibraryObject)
 
 
-def kept_stream(call: Call, class_name: str, args: Mapping[str, Value]) -> dict[str, Value]:
+def stored_stream(call: Call, class_name: str, args: Mapping[str, Value]) -> dict[str, Value]:
     """Return the stream that a layer stores as ``rngs``, by attribute."""
     if class_name not in _KEEPING:
         return {}

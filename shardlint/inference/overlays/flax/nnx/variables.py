@@ -30,7 +30,7 @@ from shardlint.inference.overlays.flax.common.layer_shapes import initialized, r
 from shardlint.inference.overlays.flax.common.metadata import NAMING, Names, mesh_of, names_of
 from shardlint.inference.overlays.flax.common.parameter_uses import (
     INERT,
-    Meeting,
+    NameCheck,
     Owner,
     record_parameter,
     shape_known,
@@ -144,40 +144,40 @@ def _sharded(
     if names.spec is None or names.spec in ("", Spec()):
         return Names(None), None, INERT
     own = mesh_of(metadata.get("mesh"))
-    meeting = Meeting.nnx(interpreter, own)
+    name_check = NameCheck.nnx(interpreter, own)
     eager = metadata.get("eager_sharding")
     if NOT_EAGER in interpreter.switches or (eager is not None and as_bool(eager) is not True):
-        return names, meeting.mesh, Undecided("eager sharding may be off")
+        return names, name_check.mesh, Undecided("eager sharding may be off")
     setting = _setting(interpreter, sharding, metadata, call.place)
     renamed = _renamed(interpreter, setting, shape_known(array))
     if not isinstance(renamed, Spec):
         ruled = isinstance(setting.names.spec, Spec)
-        return names, Unknown("logical axis rules decide") if ruled else meeting.mesh, renamed
+        return names, Unknown("logical axis rules decide") if ruled else name_check.mesh, renamed
     if isinstance(sharding, ShardingValue):
         on = sharding.mesh.mesh if isinstance(sharding.mesh, MeshValue) else sharding.mesh
-        if (refused := _elsewhere(meeting, on)) is not None:
+        if (refused := _elsewhere(name_check, on)) is not None:
             mended: dict[int | str, Value] = {"out_sharding": sharding.spec}
             fits = call.kwargs.get("out_sharding") is sharding
             repaired = mended if fits else None
             record_call(call, refused, place=sharding.origin, function="nnx.Param", repaired=repaired)
             return names, on, refused
-        meeting = Meeting.nnx(interpreter, on)
+        name_check = NameCheck.nnx(interpreter, on)
     if isinstance(sharding, ListValue) or isinstance(names.spec, str):
         # Only a tuple or a `PartitionSpec` shards. A list or a string becomes the constraint None, which
         # leaves the value replicated on the mesh of the context; without one it is refused.
         shown = Names(Unknown("a list of names"), names.place) if isinstance(sharding, ListValue) else names
-        bare, legacy = Meeting.nnx(interpreter, None), interpreter.context.legacy_mesh
-        refused_here = bare.mesh is None and (meeting.mesh is None or legacy is None)
+        bare, legacy = NameCheck.nnx(interpreter, None), interpreter.context.legacy_mesh
+        refused_here = bare.mesh is None and (name_check.mesh is None or legacy is None)
         verdict = bare.judge(Names(Spec((None,))), (1,)) if refused_here else Undecided("no effect")
-        return shown, meeting.mesh, verdict
+        return shown, name_check.mesh, verdict
     found = replace(names, spec=renamed)
-    verdict = meeting.judge(found, shape_known(array))
-    if meeting.ruled or not isinstance(meeting.mesh, Mesh):
-        record_axis(interpreter, setting, renamed, verdict, meeting.mesh, shape_known(array))
+    verdict = name_check.judge(found, shape_known(array))
+    if name_check.ruled or not isinstance(name_check.mesh, Mesh):
+        record_axis(interpreter, setting, renamed, verdict, name_check.mesh, shape_known(array))
     else:
-        foreseen = judge_sharding(meeting.mesh, mesh_spec(renamed))
-        record_axis(interpreter, setting, renamed, foreseen, meeting.mesh, later=True)
-    return found, meeting.mesh, verdict
+        foreseen = judge_sharding(name_check.mesh, mesh_spec(renamed))
+        record_axis(interpreter, setting, renamed, foreseen, name_check.mesh, later=True)
+    return found, name_check.mesh, verdict
 
 
 def _held(array: Array, names: Names, mesh: Mesh | Unknown | None, verdict: Verdict) -> Array:
@@ -201,7 +201,7 @@ def _setting(
     around, written = combined_rules(interpreter, metadata.get("sharding_rules"))
     context, own = rules_of(around), rules_of(written)
     if isinstance(context, Unknown) and not interpreter.context.program:
-        # `Meeting.judge` considers that the caller's rules may rename the axes.
+        # `NameCheck.judge` considers that the caller's rules may rename the axes.
         context = ()
     if not given_rules(context):
         context, own = own, ()
@@ -224,15 +224,15 @@ def _renamed(interpreter: Evaluator, setting: Setting, shape: Shape | Unknown) -
     return verdict
 
 
-def _elsewhere(meeting: Meeting, on: Mesh | Unknown) -> Verdict | None:
+def _elsewhere(name_check: NameCheck, on: Mesh | Unknown) -> Verdict | None:
     """Return the rejection of a `NamedSharding` because of its mesh (a bare assert in `shard_value`), or
     None.
 
     The mesh must be equal to the variable's own mesh, or else to that of `jax.set_mesh`, which is abstract: a
     mesh of devices never is.
     """
-    mesh = meeting.mesh
-    if isinstance(mesh, Mesh) and meeting.raw:
+    mesh = name_check.mesh
+    if isinstance(mesh, Mesh) and name_check.raw:
         mesh = replace(mesh, abstract=True)
     if mesh is None or mesh == on:
         return None

@@ -18,7 +18,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.type_conversion import in_types_of
 from shardlint.inference.overlays.jax.sharding.placement_check import RESHARD, place_array
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays, meet_prefix, traced, untyped
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays, map_prefix, traced, untyped
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import AxisType, Mesh, Unknown
 from shardlint.laws.core.verdicts import Cause, Rejected
@@ -104,7 +104,7 @@ def _auto(mesh: Mesh) -> list[str]:
 
 def _in_auto(call: Call, function: Value, inside: Mesh, sharding: Value) -> Value:
     """`auto_axes`: in the body the types of the arguments have no axes; results are resharded."""
-    args = [_seen(arg, inside) for arg in call.args]
+    args = [_typed_on(arg, inside) for arg in call.args]
     # Only positional arguments are resharded.
     kwargs = {key: untyped(value) for key, value in call.kwargs.items()}
     with call.interpreter.within(mesh=MeshValue(inside)):
@@ -122,19 +122,21 @@ def _in_explicit(call: Call, function: Value, inside: Mesh, sharding: Value) -> 
         pairs = zip(call.args, columns, strict=True)
         args = [_resharded(call, traced(arg), one) for arg, one in pairs]
         result = traced(call.interpreter.call(function, args, dict(call.kwargs), call.place, call.opaque))
-    return _seen(result, before.mesh) if isinstance(before, MeshValue) else Unknown("the mesh is not known")
+    return (
+        _typed_on(result, before.mesh) if isinstance(before, MeshValue) else Unknown("the mesh is not known")
+    )
 
 
-def _seen(tree: Value, mesh: Mesh) -> Value:
+def _typed_on(tree: Value, mesh: Mesh) -> Value:
     """Return the arrays as they are on a mesh with other axis types."""
     return map_arrays(traced(tree), lambda array, _: in_types_of(array, mesh))
 
 
 def _resharded(call: Call, tree: Value, sharding: Value) -> Value:
-    def meet(leaf: Value, array: Array, path: str) -> Value:
+    def place_leaf(leaf: Value, array: Array, path: str) -> Value:
         return place_array(call.interpreter, RESHARD, array, leaf, call.place)
 
-    return meet_prefix(sharding, tree, meet)
+    return map_prefix(sharding, tree, place_leaf)
 
 
 _KIND = {"jax.sharding.auto_axes": AxisType.AUTO, "jax.sharding.explicit_axes": AxisType.EXPLICIT}

@@ -50,8 +50,8 @@ class Open(Exception):
 class Trace:
     """One library call: the context's mesh, the overlay's results, and the primitives.
 
-    ``eager`` tells that nothing is traced: arrays are concrete. The mesh of a caller that is unknown is taken
-    for none, but no bare spec of an ``out_sharding=`` is put on it.
+    ``eager``: nothing is traced, and arrays are concrete. The mesh of an unknown caller is treated as none,
+    but no bare spec of an ``out_sharding=`` is placed on it.
     """
 
     def __init__(self, context: Mesh | Unknown | None, results: Sequence[Array], *, eager: bool) -> None:
@@ -60,7 +60,7 @@ class Trace:
         self.results = results
         self.eager = eager
         #: Whether a rule has read the call's sharding.
-        self.heeded = False
+        self.read_sharding = False
 
     # -- what comes in ---------------------------------------------------------------------------------
 
@@ -310,14 +310,14 @@ class Trace:
         if all(entries[width - rank(x) :] == entries_of(x) for x in operands):
             sharding, shape = first.sharding, arrays.broadcast(shapes)
         else:
-            met = self._met([_padded(x, width) for x in operands])
-            assert met.sharding is not None
-            sharding, shape = met.sharding, arrays.broadcast(shapes)
+            combined = self._combined([_padded(x, width) for x in operands])
+            assert combined.sharding is not None
+            sharding, shape = combined.sharding, arrays.broadcast(shapes)
         if shape is None:
             raise Open
         return [self.broadcast_to(x, shape, sharding) for x in operands]
 
-    def _met(self, operands: Sequence[ArrayType]) -> ArrayType:
+    def _combined(self, operands: Sequence[ArrayType]) -> ArrayType:
         """`lax.broadcast_shardings`: it computes the sharding itself, and raises its own exception."""
         try:
             return self.nary(*operands)
@@ -356,7 +356,7 @@ class Trace:
 
         In order, a spec goes as it is to the primitive, which also sees what is too long in it.
         """
-        self.heeded = self.heeded or arrays.given(value)
+        self.read_sharding = self.read_sharding or arrays.given(value)
         wanted = out_sharding(value)
         if self.callers and isinstance(wanted, Spec):
             return Unknown("the mesh of the context is the caller's")

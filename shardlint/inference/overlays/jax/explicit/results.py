@@ -58,7 +58,7 @@ _STARRED = frozenset({"reshape", "transpose"})
 #: Arguments that determine the result's sharding.
 _SHARDINGS = ("out_sharding", "device", "sharding")
 #: The sharding in the type of a result's array, by its number among the result's arrays.
-Give = Callable[[int, Array], "TypeSharding | None"]
+ShardingOf = Callable[[int, Array], "TypeSharding | None"]
 
 
 def finish_call(call: Call, result: Value) -> Value:
@@ -149,7 +149,7 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
         reason = unknown if isinstance(context, Mesh) else context
         shaped = next((ArrayType(array.shape) for array in results), None)
         record_result(call, function, next(iter(found), None) or shaped, reason)
-    if placed and (len(found) != len(results) or not trace.heeded):
+    if placed and (len(found) != len(results) or not trace.read_sharding):
         # Without a rule the sharding is unknown: the operands do not determine it.
         found = [None] * len(results)
     elif len(found) != len(results):
@@ -220,7 +220,7 @@ def _types(values: Sequence[Value]) -> Iterator[ArrayType]:
             yield kind
 
 
-def _plain(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> Give:
+def _plain(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> ShardingOf:
     """Return the shardings of results without Explicit axes: replicated over the operands' mesh, or else the
     context's."""
     meshes = {kind.sharding.mesh for kind in kinds if kind.sharding is not None} - {None}
@@ -239,13 +239,13 @@ def _grafted(kind: ArrayType | None, array: Array) -> TypeSharding | None:
     return kind.sharding
 
 
-def _over_arrays(result: Value, give: Give) -> Value:
+def _over_arrays(result: Value, sharding_of: ShardingOf) -> Value:
     """Return the result with a sharding in the type of each of JAX's arrays, numbered in order."""
     numbers = itertools.count()
 
     def change(value: Value) -> Value:
         if isinstance(value, Array):
-            return value if value.numpy else altered(value, typed=give(next(numbers), value))
+            return value if value.numpy else altered(value, typed=sharding_of(next(numbers), value))
         if isinstance(value, Tuple):
             return replace(value, items=tuple(map(change, value.items)))
         if isinstance(value, ListValue) and value.items is not None:

@@ -1,7 +1,7 @@
 """Control flow of `jax.lax`: scan, loops, cond, switch, map. The evaluator calls each body.
 
-JAX requires a carry, and the results of branches, to have one type; where it runs, that type is known from
-whichever side knows it better.
+JAX requires a carry, and the results of branches, to have one type; if it runs, the type is known from the
+side on which more is known.
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ def _pairs(first: Value, second: Value, path: str = "") -> Iterator[tuple[str, A
 
 
 def _kind(array: Array, local: bool, checked: bool) -> Carried:
-    """Return the parts of a type that must agree; the shape only inside shard_map, where sharding determines
-    it."""
+    """Return the parts of a type that must agree. The shape is one only inside shard_map, where sharding
+    determines it."""
     shape = array.shape if local else None
     return Carried(shape, unmarked(variation_of(array)) if checked else CONSTANT, array.typed)
 

@@ -283,7 +283,7 @@ _FUNCTIONS: dict[str, Transfer] = {
     **{name: binary_function(boolean) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
     "complex": binary_function(complex_),
     **{
-        f"reduce_{name}": reduce_axes(reductions.kept)
+        f"reduce_{name}": reduce_axes(reductions.same_dtype)
         for name in ("sum", "prod", "max", "min", "and", "or", "xor")
     },
     **dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), cumulative),

@@ -29,7 +29,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     record_mismatch,
     rejected_at,
 )
-from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
+from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, map_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api
@@ -143,14 +143,14 @@ def judge_specs(call: Call, api: Api, specs: Value, mapped: Mapped) -> None:
 def _column(call: Call, mapped: Mapped, region: Region, spec: Value, arg: Value, position: int) -> Value:
     """Place one argument by its spec, or tree of specs."""
 
-    def meet(leaf: Value, array: Array, path: str) -> Value:
+    def place_leaf(leaf: Value, array: Array, path: str) -> Value:
         return _shard(call, mapped, region, leaf, array, f"argument {position}{path}")
 
     if isinstance(arg, Unknown):
         judge_specs(call, Api.SHARD_MAP_IN, spec, mapped)
-    met = meet_prefix(spec, arg, meet)
+    shards = map_prefix(spec, arg, place_leaf)
     # An argument without a spec is closed over: the body receives it as it is, a number as a number.
-    return call.args[position] if is_none(spec) and not isinstance(met, Unknown) else met
+    return call.args[position] if is_none(spec) and not isinstance(shards, Unknown) else shards
 
 
 def _shard(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array, path: str) -> Value:

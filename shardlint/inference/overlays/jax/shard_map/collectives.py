@@ -102,8 +102,8 @@ class Collective:
         )
 
     def refuses(self, verdict: Rejected, array: Array | None = None) -> bool:
-        """Record a rejection, and return whether JAX raises while tracing; a later one is dropped with an
-        unused result."""
+        """Record a rejection, and return whether JAX raises while tracing; otherwise the call may be dropped
+        if its result is unused."""
         later = verdict.stage == "lower"
         self.record(verdict, array, DOUBT if later else None)
         return not later
@@ -303,12 +303,12 @@ def _same(function: str, *names: str) -> Callable[[Call], Value]:
             started.arguments["to"] = as_str(to)
         if not started.axes:
             return tree if function in ("pcast", "pvary") else call.unknown("no axes")
-        return started.each(traced(tree), lambda array: _kept(call, array))
+        return started.each(traced(tree), lambda array: _same_shape(call, array))
 
     return keep
 
 
-def _kept(call: Call, array: Array) -> Array:
+def _same_shape(call: Call, array: Array) -> Array:
     return Array(array.shape, array.dtype, array.weak, origin=call.place)
 
 
@@ -333,12 +333,12 @@ def _permuting(function: str) -> Callable[[Call], Value]:
             if isinstance(verdict, Rejected):
                 if started.refuses(verdict):
                     return REJECTED
-                return started.each(traced(tree), lambda array: started.followed(_kept(call, array)))
+                return started.each(traced(tree), lambda array: started.followed(_same_shape(call, array)))
             if missed := without_receiver(permutation, started.size):
                 named = ", ".join(map(str, missed))
                 who = f"device {named} receives" if len(missed) == 1 else f"devices {named} receive"
                 started.record(verdict, silent=f"{who} nothing, and will hold zeros")
-        return started.each(traced(tree), lambda array: _kept(call, array))
+        return started.each(traced(tree), lambda array: _same_shape(call, array))
 
     return permute
 
@@ -374,7 +374,7 @@ def _ragged(call: Call) -> Value:
     started = _started(call, "ragged_all_to_all", call.argument(None, "axis_name"))
     if output is None or started is None:
         return call.unknown("a collective that is not known")
-    return map_arrays(traced(output), lambda array, _: _kept(call, array).vary(variation_of(array)))
+    return map_arrays(traced(output), lambda array, _: _same_shape(call, array).vary(variation_of(array)))
 
 
 def _axis_index(call: Call) -> Value:

@@ -13,7 +13,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     record_mismatch,
 )
 from shardlint.inference.overlays.jax.transforms.taint import MARK
-from shardlint.inference.overlays.pytrees.prefixes import meet_prefix, mismatch
+from shardlint.inference.overlays.pytrees.prefixes import map_prefix, mismatch
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
@@ -55,11 +55,11 @@ def place_results(call: Call, mapped: Mapped, region: Region, result: Value) -> 
         record_mismatch(call.interpreter, Api.SHARD_MAP_OUT, mapped.title, specs, text, call.place)
         return Unknown("the specs do not fit")
 
-    def meet(leaf: Value, array: Array, path: str) -> Value:
+    def place_leaf(leaf: Value, array: Array, path: str) -> Value:
         of = f"of `{mapped.title}`"
         return _whole(call, mapped, region, leaf, array, f"result{path} {of}" if path else f"the result {of}")
 
-    return meet_prefix(specs, result, meet)
+    return map_prefix(specs, result, place_leaf)
 
 
 def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array, name: str) -> Value:
@@ -118,7 +118,7 @@ def _varies_too_much(
         facts.append(Fact("the result is computed here", array.origin))
     place = leaf.origin or call.place
     if not region.checked:
-        _tell_unchecked(call, mapped, mesh, verdict, f"{name} varies over", place, facts)
+        _record_unchecked(call, mapped, mesh, verdict, f"{name} varies over", place, facts)
         return False
     call.interpreter.record(
         Placement(
@@ -138,7 +138,7 @@ def _varies_too_much(
     return True
 
 
-def _tell_unchecked(
+def _record_unchecked(
     call: Call, mapped: Mapped, mesh: Mesh, verdict: Rejected, says: str, place: Place, facts: list[Fact]
 ) -> None:
     """Record a result that the check would reject, except for axes of one device."""

@@ -36,7 +36,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
 )
 from shardlint.inference.overlays.jax.transforms.jit_arguments import layout_of
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_constraint
-from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
+from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, map_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Shape
@@ -55,7 +55,7 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
     def written() -> str | None:
         return call.interpreter.written(call.place_of(0, "x"))
 
-    def meet(leaf: Value, array: Array, path: str) -> Value:
+    def place_leaf(leaf: Value, array: Array, path: str) -> Value:
         name = written() or array.name
         subject = f"`{name}{path}`" if name else f"leaf {path}" if path else None
         return place_array(call.interpreter, apis, array, leaf, call.place, subject)
@@ -78,14 +78,14 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
         )
         return tree
     if isinstance(target, Unknown):
-        return map_arrays(tree, lambda array, path: meet(target, array, path))
+        return map_arrays(tree, lambda array, path: place_leaf(target, array, path))
     if isinstance(target, LibraryObject):
         return map_arrays(tree, lambda array, _: replace(array, sharding=None, typed=None, committed=None))
     text = mismatch(target, tree)
     if text is not None:
         record_mismatch(call.interpreter, apis[0], call.name, target, text, call.place)
         return Unknown("the trees differ")
-    return meet_prefix(target, tree, meet)
+    return map_prefix(target, tree, place_leaf)
 
 
 def _on_device(call: Call, array: Array, device: Devices) -> Array:

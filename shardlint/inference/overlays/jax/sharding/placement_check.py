@@ -98,8 +98,7 @@ def place_array(
 
 
 def _is_late(verdict: Rejected) -> bool:
-    """Return whether JAX may refuse something only when it compiles; when it rejects repeated axis names
-    varies."""
+    """Return whether JAX may refuse this only when it compiles; for repeated axis names the stage varies."""
     return verdict.stage == "lower" or verdict.cause is Cause.REPEATED_AXIS
 
 

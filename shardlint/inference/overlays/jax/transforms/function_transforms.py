@@ -278,7 +278,7 @@ def _unchanged(call: Call) -> Value:
     return call.args[1] if len(call.args) == 2 else Unknown("a context manager that is called")
 
 
-def _keeps(call: Call) -> Value:
+def _identity_decorator(call: Call) -> Value:
     """Return a decorator, with or without options, that returns the function's own results."""
     return call.args[0] if call.args else Native("a decorator", _identity)
 
@@ -301,7 +301,7 @@ TABLE: dict[str, Transfer] = {
     "jax.ad_checkpoint.checkpoint": transform("jax.checkpoint", _transparent, once=True),
     "jax.custom_batching.custom_vmap": transform("custom_vmap", _transparent, once=True),
     "jax.eval_shape": _eval_shape,
-    "jax.profiler.annotate_function": _keeps,
+    "jax.profiler.annotate_function": _identity_decorator,
     **{f"jax.{name}": _harmless for name in _CONTEXTS},
     "jax.block_until_ready": _identity,
     "jax.device_get": _device_get,

@@ -44,7 +44,7 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
 )
 from shardlint.inference.overlays.jax.transforms.jit_results import note_results
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
-from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
+from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, map_prefix, mismatch, traced
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api
 from shardlint.laws.placement.spec_arity import judge_arity
@@ -268,7 +268,9 @@ def _place_arguments(
     for sharding, position in zip(columns, dynamic, strict=False):
         name = _argument_name(call, function, position)
 
-        def meet(leaf: Value, array: Array, path: str, name: str = name, position: int = position) -> Value:
+        def place_leaf(
+            leaf: Value, array: Array, path: str, name: str = name, position: int = position
+        ) -> Value:
             subject = f"`{name}{path}`" if not array.name or path else f"`{array.name}`"
             if is_none(leaf):
                 held.extend(replace(one, path=path) for one in homes(call, position, array, name))
@@ -286,7 +288,7 @@ def _place_arguments(
         with interpreter.within(in_jit=True):
             if isinstance(args[position], Unknown) and given(sharding):
                 place_unknown(interpreter, (Api.JIT_IN,), sharding, call.place, f"`{name}`", wrapped_at)
-            meet_prefix(sharding, args[position], meet)
+            map_prefix(sharding, args[position], place_leaf)
     refused = [lowers(call) and check_committed(call, *one) for one in met]
     return None if any(refused) else held
 
@@ -319,7 +321,7 @@ def _place_results(call: Call, function: Value, shardings: Value, result: Value,
         _record_arity(call, Api.JIT_OUT, function, len(columns), len(results), shardings)
         return result
 
-    def meet(leaf: Value, array: Array, path: str) -> Value:
+    def place_leaf(leaf: Value, array: Array, path: str) -> Value:
         if is_none(leaf):
             return array
         subject = (
@@ -342,7 +344,7 @@ def _place_results(call: Call, function: Value, shardings: Value, result: Value,
         if isinstance(result, Unknown) or isinstance(shardings, Unknown):
             subject = f"the result of `{function_name(function)}`"
             place_unknown(interpreter, (Api.JIT_OUT,), shardings, call.place, subject, wrapped_at)
-        placed = meet_prefix(shardings, result, meet)
+        placed = map_prefix(shardings, result, place_leaf)
     return map_arrays(result, lambda array, _: array) if isinstance(placed, Unknown) else placed
 
 

@@ -92,7 +92,7 @@ def check_committed(
     call: Call, array: Array, wanted: ShardingValue | None, subject: str, place: Place
 ) -> bool:
     """Record an argument committed to another layout than that of in_shardings; return whether it is."""
-    held, asked = layout_of(_home(call, array)), layout_of(wanted)
+    held, asked = layout_of(_placement(call, array)), layout_of(wanted)
     if held is None or asked is None or asked.mesh is None or array.shape is None:
         return False
     verdict = judge_committed(asked, held, len(array.shape))
@@ -125,7 +125,7 @@ def homes(call: Call, key: int | str, arg: Value, name: str) -> list[Argument]:
     found: list[Argument] = []
 
     def note(array: Array, path: str) -> Array:
-        home = _home(call, array)
+        home = _placement(call, array)
         if home is not None:
             found.append(Argument(key, path, f"`{array.name or name + path}`", home))
         return array
@@ -144,27 +144,27 @@ def check_devices(
 ) -> bool:
     """Record arguments on different devices, or on others than those of the context mesh or of a placed
     result; return whether there are any."""
-    ends = _ends(result, held, (*args, *kwargs.values()))
+    ends = _result_placements(result, held, (*args, *kwargs.values()))
     for index, one in enumerate(held):
         for subject, home, other in (*_others(call, held[index + 1 :]), *ends):
             orders = [_order(one.home), _order(home)]
             verdict = judge_devices([order for order in orders if order is not None])
             if not isinstance(verdict, Rejected):
                 continue
-            meeting = [one] if other is None else [one, other]
-            if not all(_used(call, function, args, kwargs, argument) for argument in meeting):
+            pair = [one] if other is None else [one, other]
+            if not all(_used(call, function, args, kwargs, argument) for argument in pair):
                 continue
             detail = (
                 f"{one.subject} lies on {_devices_text(orders[0])}, {subject} on {_devices_text(orders[1])}"
             )
             place = call.place_of(one.key, "") if isinstance(one.key, int) else call.place_of(None, one.key)
-            calls = _meeting(orders if other is not None else orders[:1])
+            calls = _combination(orders if other is not None else orders[:1])
             record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *calls)
             return True
     return False
 
 
-def _meeting(orders: Sequence[DeviceOrder | None]) -> tuple[Known, Known]:
+def _combination(orders: Sequence[DeviceOrder | None]) -> tuple[Known, Known]:
     """Return a computation with an array on the devices of each order, and the same with uncommitted
     arrays."""
     sums = (call_data("2 +", (("operand", i), 0)) for i in range(len(orders)))
@@ -193,13 +193,13 @@ def _others(
         yield "the mesh of jax.set_mesh", mesh, None
 
 
-def _ends(
+def _result_placements(
     result: Value, held: Sequence[Argument], args: Sequence[Value]
 ) -> list[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]]:
-    """Return the placements of results on devices that hold no argument, unless such an array may be an
-    argument of the program.
+    """Return the placements of results on devices that hold no argument: such results may be returned to the
+    caller.
 
-    ``args`` are excluded as well, as in_shardings place them.
+    Devices of ``args`` are excluded as well, since in_shardings place them.
     """
     found: list[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]] = []
     orders = [_order(one.home) for one in held]
@@ -225,7 +225,7 @@ def _ends(
     return found
 
 
-def _home(call: Call, array: Array) -> ShardingValue | Devices | None:
+def _placement(call: Call, array: Array) -> ShardingValue | Devices | None:
     """Return the certain placement of an argument; a struct's is its sharding."""
     if array.struct:
         return array.sharding if call.name.endswith(".lower") else None

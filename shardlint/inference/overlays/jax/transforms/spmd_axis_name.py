@@ -18,7 +18,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh
 from shardlint.inference.overlays.jax.transforms.taint import following, is_marked, marked
-from shardlint.inference.overlays.pytrees.prefixes import meet_prefix
+from shardlint.inference.overlays.pytrees.prefixes import map_prefix
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Mesh, Spec
 from shardlint.laws.core.verdicts import Rejected
@@ -44,7 +44,7 @@ def note_constraint(call: Call, tree: Value, target: Value) -> None:
     """Record a constraint on a mapped array, for the `vmap` that watches."""
     watched = call.interpreter.context.watched
 
-    def meet(leaf: Value, array: Array, _: str) -> Array:
+    def record_leaf(leaf: Value, array: Array, _: str) -> Array:
         spec = leaf.spec if isinstance(leaf, ShardingValue) else leaf
         mesh = _mesh_of(call, leaf)
         if watched is not None and is_marked(array) and mesh is not None and isinstance(spec, SpecValue):
@@ -52,7 +52,7 @@ def note_constraint(call: Call, tree: Value, target: Value) -> None:
         return array
 
     if watched is not None:
-        meet_prefix(target, tree, meet)
+        map_prefix(target, tree, record_leaf)
 
 
 def _mesh_of(call: Call, target: Value) -> Mesh | None:

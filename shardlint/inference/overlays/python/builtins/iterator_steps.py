@@ -65,7 +65,7 @@ def row(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
 
 
 def _any_row(interpreter: Evaluator, iterator: LibraryObject, drawn: Sequence[Drawn]) -> Drawn | None:
-    """Return an item that stands for any further row, after the first few items of it were drawn."""
+    """Return an item that represents any further row, after the first few items of that row were drawn."""
     lose_position(iterator)
     with interpreter.forked(repeats=True):
         more = [draw(interpreter, part, place_of(iterator)) for part in parts_of(iterator)]

@@ -141,7 +141,7 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
     if isinstance(value, Unknown | External | Native | LibraryObject):
         return None
     if isinstance(cls, ClassValue):
-        if _asks_otherwise(cls):
+        if _customises_isinstance(cls):
             return None
         if isinstance(value, Instance):
             bases = list(lineage(value.cls))
@@ -159,7 +159,7 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
     return None
 
 
-def _asks_otherwise(cls: ClassValue) -> bool:
+def _customises_isinstance(cls: ClassValue) -> bool:
     """Return whether a class customises ``isinstance``: it may accept other objects, or refuse its own."""
     if "typing.Protocol" in library_bases(cls) or class_attribute(cls, "__subclasshook__") is not None:
         return True

@@ -53,7 +53,7 @@ def _skipping(outcome: bool) -> Callable[[Call], Value]:
     return skipping
 
 
-def _keeps(call: Call) -> Value:
+def _identity_decorator(call: Call) -> Value:
     """Return the decorated function, also from a decorator with arguments."""
     if len(call.args) == 1 and not call.kwargs and not isinstance(call.args[0], Const):
         return call.args[0]
@@ -210,14 +210,14 @@ TABLE: dict[str, Callable[[Call], Value]] = {
         for name in "sqrt ceil floor log log2 log10 exp gcd lcm pow isqrt sin cos trunc fabs".split()
     },
     "typing.cast": _cast,
-    "abc.abstractmethod": _keeps,
-    "typing.overload": _keeps,
-    "typing.override": _keeps,
-    "typing.final": _keeps,
+    "abc.abstractmethod": _identity_decorator,
+    "typing.overload": _identity_decorator,
+    "typing.override": _identity_decorator,
+    "typing.final": _identity_decorator,
     "copy.copy": _copying(deep=False),
     "copy.deepcopy": _copying(deep=True),
     "pytest.raises": _expected,
-    "pytest.fixture": _keeps,
+    "pytest.fixture": _identity_decorator,
     "pytest.mark.skipif": _skipping(True),
     "unittest.skipIf": _skipping(True),
     "unittest.skipUnless": _skipping(False),

@@ -43,9 +43,9 @@ class _Results:
         interpreter.note_held(self._perhaps)
         known, perhaps = self._known.items, self._perhaps.items
         key = None if call.opaque else _key(call)
-        if known is None or perhaps is None or key is None or _meets_another(key, (*known, *perhaps)):
+        if known is None or perhaps is None or key is None or _differs_in_types(key, (*known, *perhaps)):
             first = known == {} == perhaps
-            self._lose()
+            self._havoc()
             with nullcontext() if first else interpreter.forked(guards=False):
                 return self._run(call)
         if key in known:
@@ -64,7 +64,7 @@ class _Results:
             changing(self._known)
             self._known.items[key] = found
             if self._most is not None and len(self._known.items) >= self._most:
-                self._lose()
+                self._havoc()
         return found
 
     def _run(self, call: Call) -> Value:
@@ -72,7 +72,7 @@ class _Results:
             self._function, call.args, call.kwargs, call.place, call.opaque, call.arg_places
         )
 
-    def _lose(self) -> None:
+    def _havoc(self) -> None:
         for held in (self._known, self._perhaps):
             if held.items is not None:
                 lose(held)
@@ -121,7 +121,7 @@ def _is_itself(cls: ClassValue) -> bool:
     return class_attribute(cls, "__eq__") is None and class_attribute(cls, "__hash__") is None
 
 
-def _meets_another(key: Hashable, others: tuple[Hashable, ...]) -> bool:
+def _differs_in_types(key: Hashable, others: tuple[Hashable, ...]) -> bool:
     """Return whether another call had equal arguments of other types (1, 1.0, True)."""
     return any(other != key and other[0] == key[0] for other in others)  # type: ignore[index]
 

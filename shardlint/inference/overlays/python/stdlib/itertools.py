@@ -169,7 +169,7 @@ def _next_in_chain(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | N
 
 
 def _rest_of_chain(interpreter: Evaluator, iterator: LibraryObject, drawn: Drawn) -> Drawn:
-    """Return an item that stands for any further one, of this iterable or a later one."""
+    """Return an item that represents any further one, of this iterable or a later one."""
     (outer,), place = parts_of(iterator), place_of(iterator)
     with interpreter.forked(repeats=True):
         spend(interpreter, drawn.item, place)

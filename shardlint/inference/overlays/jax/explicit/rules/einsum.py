@@ -1,6 +1,6 @@
 """`jnp.einsum` of one or two operands (`jnp.einsum._einsum`): sums, then a contraction, then a transpose.
 
-Of more operands the order is the optimizer's, and only an ``out_sharding`` tells what comes out.
+With more operands the optimizer chooses the order, and only an ``out_sharding`` determines the result's type.
 """
 
 from __future__ import annotations
