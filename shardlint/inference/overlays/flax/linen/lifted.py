@@ -123,7 +123,7 @@ def _axes_of(value: Value | None) -> dict[str, int] | None:
     return found
 
 
-# -- what is lifted -------------------------------------------------------------------------------------
+# -- lifted bodies --------------------------------------------------------------------------------------
 
 
 def lifted(call: Call) -> Value:

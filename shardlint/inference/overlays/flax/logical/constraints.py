@@ -102,7 +102,8 @@ def resolved(
 
 
 def _record_dropped(interpreter: Evaluator, setting: Setting, found: Resolved) -> None:
-    """Record names that silently get no mesh axis: misspelled ones, and those that come too late."""
+    """Record names that silently get no mesh axis: misspelled names, and names whose axes are taken by
+    earlier ones."""
     rules = setting.rules if isinstance(setting.rules, tuple) else ()
     calls = resolving(setting.spec, rules)
     silent = Calls(calls.broken, calls.broken)

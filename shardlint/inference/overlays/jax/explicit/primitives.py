@@ -1,6 +1,6 @@
 """Compositions of lax primitives: a rule calls them on types, in the order of the library's implementation.
 
-A rule stops at the first law that rejects (`Refused`), or that cannot tell (`Open`).
+A rule stops at the first law that rejects (`Refused`), or whose verdict is unknown (`Open`).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Trace:
         #: Whether a rule has read the call's sharding.
         self.read_sharding = False
 
-    # -- what comes in ---------------------------------------------------------------------------------
+    # -- operands ---------------------------------------------------------------------------------------
 
     def operand(self, value: Value | None) -> ArrayType:
         """Return the type of an argument, which must be an array."""
@@ -286,7 +286,7 @@ class Trace:
         """Create arrays: replicated over the context's mesh, or sharded as ``out``."""
         return self._typed(shape, laws.iota(self.context, shape, self._out(out)))
 
-    # -- what jax.numpy does around them ---------------------------------------------------------------
+    # -- compositions of jax.numpy --------------------------------------------------------------------
 
     def promoted(self, *operands: ArrayType) -> list[ArrayType]:
         """`jnp.util.promote_shapes`: operands of one rank, unless they already have one apart from
@@ -354,7 +354,7 @@ class Trace:
     def _out(self, value: Value | None, order: Sequence[int] = ()) -> laws.OutSharding:
         """Return an ``out_sharding=``, with its entries reordered if an order is passed.
 
-        In order, a spec goes as it is to the primitive, which also sees what is too long in it.
+        Without reordering, a spec is passed unchanged to the primitive, which also checks surplus entries.
         """
         self.read_sharding = self.read_sharding or arrays.given(value)
         wanted = out_sharding(value)

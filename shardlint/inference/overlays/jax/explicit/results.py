@@ -1,7 +1,7 @@
 """The end of a library call: the shardings in the types of its results.
 
-Where no axis is Explicit, JAX asks no law (`lax.utils.call_sharding_rule`): results are replicated, as far as
-types tell. Elsewhere a function without a rule has results whose types are unknown.
+Without Explicit axes, JAX applies no law (`lax.utils.call_sharding_rule`): results are replicated, as far as
+types record it. Otherwise the results of a function without a rule have unknown types.
 """
 
 from __future__ import annotations

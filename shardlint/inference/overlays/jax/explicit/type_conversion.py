@@ -1,7 +1,7 @@
 """The shardings in types, and the conversion between abstract values and the laws' types.
 
-`jax.typeof(x).sharding` names Explicit axes only; numpy arrays, Python numbers and what is made without any
-mesh have no mesh in their type. Its spec holds one entry a dimension.
+`jax.typeof(x).sharding` has Explicit axes only; the types of numpy arrays, Python numbers and arrays made
+without a mesh have no mesh. The spec in a type has one entry for each dimension.
 """
 
 from __future__ import annotations

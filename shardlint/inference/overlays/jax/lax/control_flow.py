@@ -157,7 +157,7 @@ def _leading(tree: Value) -> Dim | None:
 
 
 def _row(leaf: Value) -> Value:
-    """Return one slice of a leaf along its leading axis; what is unknown may be a whole tree."""
+    """Return one slice of a leaf along its leading axis; an unknown leaf may be a whole tree."""
     if isinstance(leaf, Unknown):
         return leaf
     x = operand(leaf)

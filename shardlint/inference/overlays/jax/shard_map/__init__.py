@@ -1,6 +1,5 @@
-"""`shard_map`: the wrapper (`api`), its arguments and results, and the region that its body is evaluated
-in.
+"""`shard_map`: the wrapper (`api`), its arguments and results, and the region in which its body is evaluated.
 
-`collectives` are the functions that need a manual axis; `varying` follows over which axes a value may
+`collectives` are the functions that need a manual axis; `varying` tracks the axes over which a value may
 differ.
 """

@@ -1,7 +1,7 @@
 """Values that vary over mesh axes: inside `jax.shard_map`, devices may hold different values.
 
-What a library computes varies as its operands do; collectives, loops and transforms say so themselves
-(`laws.transforms.varying` knows JAX's rules). Outside shard_map nothing varies.
+The result of a library function varies as its operands do; collectives, loops and transforms determine it
+themselves (JAX's rules are in `laws.transforms.varying`). Outside shard_map nothing varies.
 """
 
 from __future__ import annotations

@@ -60,8 +60,8 @@ def place_array(
 ) -> Array:
     """Judge ``target`` for ``array``, record it, and return the placed array.
 
-    ``apis`` is one API, or the pair for outside and inside jit. ``target`` is a sharding, a bare spec, or
-    what a program wrongly puts there. ``wrapped_at`` is the `jit` or `shard_map` whose function is called at
+    ``apis`` is one API, or the pair for outside and inside jit. ``target`` is a sharding, a bare spec, or a
+    wrong value in its position. ``wrapped_at`` is the `jit` or `shard_map` whose function is called at
     ``place``.
     """
     spec, mesh, raw = _target(interpreter, apis[-1], target)

@@ -86,9 +86,8 @@ def _tangent(tree: Value) -> Value:
 def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
     """Return the gradient by an argument of a function whose value has this variation.
 
-    It has the argument's type, unreduced where that is reduced and the other way round: where types tell what
-    varies, JAX sums it over the axes that the value varies over and the argument does not. Where they do not
-    tell, each device has its own.
+    It has the argument's type, with unreduced and reduced axes exchanged. If types track variation, JAX sums
+    it over the axes that the value varies over and the argument does not; otherwise each device has its own.
     """
     checked = call.interpreter.context.check_vma is True
     sums = checked and holds(call.interpreter, GRADIENTS_ARE_SUMMED)

@@ -1,8 +1,8 @@
 """The placement of a jitted function's results without out_shardings.
 
-Under `jax.set_mesh` they are laid out on that mesh (measured on JAX 0.10.2): along Explicit axes as their
-types say. On Auto axes parameters that were just made are replicated, also those that Flax boxed with names:
-boxes are metadata, which only `out_shardings` made of them, or a constraint, acts upon.
+Under `jax.set_mesh` they are placed on that mesh (measured on JAX 0.10.2), along Explicit axes by their
+types. On Auto axes new parameters are replicated, even those that Flax boxed with names: boxes are metadata,
+which takes effect only through `out_shardings` made from it, or a constraint.
 """
 
 from __future__ import annotations
