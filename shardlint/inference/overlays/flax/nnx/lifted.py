@@ -88,7 +88,7 @@ def map_variables(
 
 @dataclass(frozen=True, slots=True)
 class Lift:
-    """One transform. ``metadata`` is None where ``transform_metadata`` is unknown."""
+    """One transform. ``metadata`` is None if ``transform_metadata`` is unknown."""
 
     function: str
     scan: bool

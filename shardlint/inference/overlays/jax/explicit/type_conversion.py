@@ -39,7 +39,7 @@ def replicated(mesh: Mesh | None, shape: Shape) -> TypeSharding:
 def typed_as(mesh: Mesh, spec: Spec, shape: Shape | None) -> TypeSharding | None:
     """Return the sharding in the type of an array with this placement (`core.modify_spec_for_auto_manual`).
 
-    None where the rank, or an entry, is unknown.
+    None if the rank, or an entry, is unknown.
     """
     if shape is None:
         return None

@@ -132,8 +132,7 @@ def _pairs(first: Value, second: Value, path: str = "") -> Iterator[tuple[str, A
 
 
 def _kind(array: Array, local: bool, checked: bool) -> Carried:
-    """Return the parts of a type that must agree. The shape is one only inside shard_map, where sharding
-    determines it."""
+    """Return the parts of a type that must agree; the shape is one of them only inside shard_map."""
     shape = array.shape if local else None
     return Carried(shape, unmarked(variation_of(array)) if checked else CONSTANT, array.typed)
 
