@@ -118,7 +118,7 @@ class Forward:
 
     @property
     def param_dtype(self) -> str | None:
-        """The dtype of the parameters."""
+        """Return the dtype of the parameters."""
         value = self.field("param_dtype")
         return "float32" if value is None else as_dtype(value)
 

@@ -100,7 +100,7 @@ class Build:
 
     @property
     def param_dtype(self) -> str | None:
-        """The dtype of the parameters."""
+        """Return the dtype of the parameters."""
         value = self.args.get("param_dtype")
         return "float32" if value is None else as_dtype(value)
 
