@@ -6,11 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.fast import Watch, is_fast
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 # What JAX accepts is decided before machine code is made; that this is slow is no matter, made fast it is.
@@ -38,3 +39,35 @@ def ask_jax() -> Callable[[Mapping[str, str]], dict[str, Any]]:
         return outcomes
 
     return ask
+
+
+def _only_fast(config: pytest.Config) -> bool:
+    return config.option.markexpr == "fast"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With ``-m fast`` a slow module is not even imported: its head may import JAX."""
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    return True if _only_fast(config) and is_test and not is_fast(collection_path) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_fast(item.path):
+            item.add_marker(pytest.mark.fast)
+
+
+@pytest.fixture(scope="session")
+def _watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture(autouse=True)
+def _fast_tests_are_fast(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With ``-m fast``, a test fails that imports JAX or starts a process."""
+    if not _only_fast(request.config):
+        yield
+        return
+    watch: Watch = request.getfixturevalue("_watch")
+    with watch.over(request.node.nodeid):
+        yield

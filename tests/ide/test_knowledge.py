@@ -17,6 +17,8 @@ from shardlint.ide.hover_facts import Hint
 from shardlint.laws.core.array_types import short_dtype
 from shardlint.model.uses import LocalUse, NameUse, ValueUse
 
+pytestmark = pytest.mark.slow
+
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.*"))
 
 

@@ -12,6 +12,8 @@ from renamed_programs import HEAD, PROGRAMS, findings, index, rename, write
 
 from shardlint.ide.axis_index import Axis
 
+pytestmark = pytest.mark.slow
+
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.py"))
 _LETTERS = "zyxwvutsrqponmlkjihgfedcba"
 

@@ -11,6 +11,8 @@ from shardlint.inference.incremental.entry_result import EntryRun
 from shardlint.inference.programs import entry_points
 from shardlint.inference.programs.session import Resumable
 
+pytestmark = pytest.mark.slow
+
 CHAINS = """
 import jax, jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec as P

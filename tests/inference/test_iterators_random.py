@@ -12,6 +12,8 @@ import random
 import pytest
 from differential import compare
 
+pytestmark = pytest.mark.slow
+
 #: Programs; the environment may ask for more, from another seed on.
 PROGRAMS = int(os.environ.get("SHARDLINT_ITERATOR_PROGRAMS", "2400"))
 FIRST = int(os.environ.get("SHARDLINT_ITERATOR_SEED", "0"))

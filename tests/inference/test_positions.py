@@ -13,6 +13,8 @@ from shardlint.inference.syntax.front_end import Former, Translated, Untranslate
 from shardlint.inference.syntax.node_fields import fields, walk
 from shardlint.inference.syntax.positions import Positions
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*ROOT.glob("shardlint/inference/*/*.py"), *ROOT.glob("fixtures/*.py")])
 TEXTS = [

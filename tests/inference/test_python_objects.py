@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from python_programs import met, said
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = Path(__file__).parents[1] / "data" / "python_objects.txt"
 #: Random programs; the environment may ask for more, and for others.
 RANDOM = int(os.environ.get("SHARDLINT_OBJECTS", "2000"))

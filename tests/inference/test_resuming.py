@@ -18,6 +18,8 @@ from shardlint.inference.programs.session import Resumable
 from shardlint.model.uses import FileProblem, LocalUse, NameUse, Use, ValueUse
 from shardlint.support.cancellation import NOW, Stop, Stopped, stoppable
 
+pytestmark = pytest.mark.slow
+
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted(FIXTURES.glob("*.py"))
 MODEL = '''

@@ -10,6 +10,8 @@ import pytest
 from differential import compare
 from random_programs import ProgramMaker
 
+pytestmark = pytest.mark.slow
+
 #: Programs; the environment may ask for more.
 PROGRAMS = int(os.environ.get("SHARDLINT_PROGRAMS", "80"))
 CHUNKS = 8
