@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.fast import Watch, is_fast
+from support.jax_answers import jax_raises
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 # What JAX accepts is decided before machine code is made; that this is slow is no matter, made fast it is.
@@ -20,25 +18,11 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 # Where the environment forbids to keep compiled modules, each process that tests start compiles all of ours.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-_RUNNER = Path(__file__).parents[1] / "docs" / "tools" / "run_examples.py"
-
 
 @pytest.fixture(scope="session")
 def ask_jax() -> Callable[[Mapping[str, str]], dict[str, Any]]:
     """Runs programs by their names, each by itself, and tells what JAX raised: None where it ran."""
-
-    def ask(programs: Mapping[str, str]) -> dict[str, Any]:
-        run = subprocess.run(
-            [sys.executable, str(_RUNNER)],
-            input=json.dumps(dict(programs)),
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        outcomes: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])["outcomes"]
-        return outcomes
-
-    return ask
+    return jax_raises
 
 
 def _only_fast(config: pytest.Config) -> bool:

@@ -6,7 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from typing import Any
+
+from support.jax_answers import answers
 
 from shardlint.api import Linter, Settings, source_from_cells, source_from_text
 from shardlint.inference.evaluation.context import Frame
@@ -63,8 +66,13 @@ def codes(findings: list[Finding]) -> list[str]:
 
 def run_in_jax(programs: list[tuple[str, str, str]]) -> dict[str, str | None]:
     """Return what each program (name, text, what its unknown names are) raises on eight devices."""
+    whole = {name: json.dumps([name, f"{SETUP}{text}\n", given]) for name, text, given in programs}
+    return answers(whole, _ask, _RUN)
+
+
+def _ask(programs: Mapping[str, str]) -> dict[str, str | None]:
     flags = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
-    whole = [(name, f"{SETUP}{text}\n", given) for name, text, given in programs]
+    whole = [json.loads(program) for program in programs.values()]
     result = subprocess.run(
         [sys.executable, "-c", _RUN], input=json.dumps(whole), env={**os.environ, **flags},
         capture_output=True, text=True, check=True,

@@ -6,9 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 
 import pytest
 from programs import ERRORS, SETUP, SILENT
+from support.jax_answers import answers
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
@@ -34,12 +36,16 @@ def check(program: str) -> list[Finding]:
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, str | None]:
     """What each program raises in JAX, None for those that run."""
-    programs = [(name, f"{SETUP}{text}\n") for name, text, *_ in (*ERRORS, *SILENT)]
+    programs = {name: f"{SETUP}{text}\n" for name, text, *_ in (*ERRORS, *SILENT)}
+    return answers(programs, ask, RUN)
+
+
+def ask(programs: Mapping[str, str]) -> dict[str, str | None]:
     # The last one: what it sets stays.
-    programs.sort(key=lambda program: "for good" in program[0])
+    ordered = sorted(programs.items(), key=lambda program: "for good" in program[0])
     flags = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
     result = subprocess.run(
-        [sys.executable, "-c", RUN], input=json.dumps(programs), env={**os.environ, **flags},
+        [sys.executable, "-c", RUN], input=json.dumps(ordered), env={**os.environ, **flags},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     return dict(json.loads(line) for line in result.stdout.splitlines())

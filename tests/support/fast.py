@@ -68,9 +68,9 @@ def is_fast(module: Path) -> bool:
 
 @cache
 def _imported(path: Path) -> frozenset[str] | None:
-    """Return the names that a file imports anywhere, and the first parts of them; None if it is slow itself."""
+    """Return the names that a file imports, and the first parts of them; None if it is slow itself."""
     names: set[str] = set()
-    executes = mentions_jax = False
+    is_slow = executes = mentions_jax = False
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Name):
             executes |= node.id == "exec"
@@ -81,11 +81,11 @@ def _imported(path: Path) -> frozenset[str] | None:
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module)
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.arg) and node.arg == _ASKS_JAX:
-            return None
-        elif isinstance(node, ast.Attribute) and ast.unparse(node).endswith("mark.slow"):
-            return None
-    if executes and mentions_jax:
+        elif isinstance(node, ast.arg):
+            is_slow |= node.arg == _ASKS_JAX
+        elif isinstance(node, ast.Attribute):
+            is_slow |= ast.unparse(node).endswith("mark.slow")
+    if is_slow or (executes and mentions_jax):
         return None
     return frozenset(names | {name.partition(".")[0] for name in names})
 

@@ -1,0 +1,102 @@
+"""What JAX said of fixed programs: stored, so that JAX is asked of a program once a release.
+
+An answer is stored under the digest of the program and of what runs it, and of the releases installed:
+a changed program is asked anew by itself. With ``SHARDLINT_ASK_JAX=1`` all are asked anew, and stored:
+
+    rm tests/data/jax_answers.json; SHARDLINT_ASK_JAX=1 python -m pytest tests/facts tests/placement …
+
+`test_jax_answers.py` asks JAX for a sample each time. Random suites store nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+STORE = Path(__file__).parents[1] / "data" / "jax_answers.json"
+RUNNER = Path(__file__).parents[2] / "docs" / "tools" / "run_examples.py"
+#: What an answer may depend on.
+LIBRARIES = ("jax", "jaxlib", "flax", "optax", "equinox", "jaxtyping", "numpy")
+
+#: Runs programs by name, and returns what became of each, as JSON has it.
+Ask = Callable[[Mapping[str, str]], Mapping[str, Any]]
+
+
+def answers(programs: Mapping[str, str], ask: Ask, runner: str) -> dict[str, Any]:
+    """Return what JAX says of each program, from the store where it has been asked.
+
+    Args:
+        programs: all that decides an answer, by name.
+        ask: asks JAX; is called once, with the programs of which nothing is stored.
+        runner: the text of what `ask` runs, since the answers depend on it too.
+    """
+    anew = os.environ.get("SHARDLINT_ASK_JAX") == "1"
+    keys = {name: digest(text, runner) for name, text in programs.items()}
+    known = {} if anew else stored()
+    unknown = {name: text for name, text in programs.items() if keys[name] not in known}
+    asked = ask(unknown) if unknown else {}
+    if anew:
+        _store({keys[name]: answer for name, answer in asked.items()})
+    return {name: asked[name] if name in unknown else known[key] for name, key in keys.items()}
+
+
+def jax_raises(programs: Mapping[str, str]) -> dict[str, Any]:
+    """Return what JAX raises in each program, run by itself: None where it runs."""
+    return answers(programs, ask_jax, RUNNER.read_text(encoding="utf-8"))
+
+
+def ask_jax(programs: Mapping[str, str]) -> dict[str, Any]:
+    """Run programs under JAX now, and return what each raises."""
+    run = subprocess.run(
+        [sys.executable, str(RUNNER)],
+        input=json.dumps(dict(programs)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    outcomes: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])["outcomes"]
+    return outcomes
+
+
+def digest(program: str, runner: str) -> str:
+    """Return the key of a program's answer."""
+    return hashlib.sha256(f"{runner}\0{program}".encode()).hexdigest()[:20]
+
+
+def releases() -> str:
+    """Return the releases installed of what an answer may depend on."""
+    return " ".join(f"{name}={_release(name)}" for name in LIBRARIES)
+
+
+def stored() -> dict[str, Any]:
+    """Return the answers of the releases installed, by digest."""
+    found: dict[str, Any] = _read().get(releases(), {})
+    return found
+
+
+def _release(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
+
+
+def _read() -> dict[str, dict[str, Any]]:
+    return json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
+
+
+def _store(new: Mapping[str, Any]) -> None:
+    """Add answers to the store, to which other workers may add at the same time."""
+    with open(__file__, "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        every = _read()
+        every.setdefault(releases(), {}).update(new)
+        STORE.write_text(json.dumps(every, indent=0, sort_keys=True) + "\n", encoding="utf-8")
