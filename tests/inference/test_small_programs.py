@@ -36,7 +36,8 @@ def check(program: str) -> list[Finding]:
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, str | None]:
     """What each program raises in JAX, None for those that run."""
-    programs = {name: f"{SETUP}{text}\n" for name, text, *_ in (*ERRORS, *SILENT)}
+    programs = {name: f"{SETUP}{text}\n" for name, text, _ in ERRORS}
+    programs |= {name: f"{SETUP}{text}\n" for name, text in SILENT}
     return answers(programs, ask, RUN)
 
 

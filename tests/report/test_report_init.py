@@ -15,6 +15,8 @@ from shardlint.confirm.init_request import InitFailed, abstract_init
 from shardlint.laws.core.values import AxisType, Mesh, Spec
 from shardlint.report.values import InitReport
 
+pytestmark = pytest.mark.slow
+
 MESH = Mesh(("data", "model"), (2, 4), (AxisType.AUTO,) * 2)
 HUGE = Mesh(("data", "model"), (64, 64), (AxisType.AUTO,) * 2)
 

@@ -18,6 +18,8 @@ from shardlint.inference.overlays.registry import load_mentioned, merged
 from shardlint.laws.versions import is_removed
 from shardlint.model.spans import Span
 
+pytestmark = pytest.mark.slow
+
 load_mentioned("einops equinox flax optax")
 NAMES = sorted(name for name in merged("TABLE") if name.startswith(("jax.", "flax.", "numpy.")))
 PAIRS = sorted({**aliases.NAMES, **merged("ALIASES")}.items())
