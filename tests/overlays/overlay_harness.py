@@ -8,6 +8,7 @@ symbols stand for. Substituting first and last must both give what the library g
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import random
 from collections.abc import Callable, Sequence
@@ -388,6 +389,8 @@ def run_entry(
             random.Random(f"{name}/{seed}/{number}"), numpy=numpy, unusual=unusual and number % 4 == 3
         )
         args, kwargs = generate(draw)
+        if number % 3 == 1 and not receiver:
+            args, kwargs = named(target, args, kwargs, random.Random(f"{name}/{seed}/{number}/named"))
         plain_args = [concrete(arg, draw.sizes) for arg in args]
         plain_kwargs = {key: concrete(arg, draw.sizes) for key, arg in kwargs.items()}
         note = f"{name}{tuple(plain_args)} {plain_kwargs}"
@@ -417,6 +420,23 @@ def run_entry(
             with_symbols, real, draw.sizes, f"{name}{tuple(args)} {kwargs} with symbols"
         )
     return tally
+
+
+def named(
+    target: Callable[..., Any], args: Sequence[Value], kwargs: dict[str, Value], rng: random.Random
+) -> tuple[Sequence[Value], dict[str, Value]]:
+    """The same arguments, the last ones by keyword as far as the library's signature has names for them."""
+    try:
+        parameters = list(inspect.signature(target).parameters.values())[: len(args)]
+    except (TypeError, ValueError):
+        return args, kwargs
+    first = rng.randint(0, len(args))
+    if len(parameters) < len(args) or any(
+        one.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD for one in parameters[first:]
+    ):
+        return args, kwargs
+    pairs = zip(parameters[first:], args[first:], strict=True)
+    return args[:first], {**{one.name: arg for one, arg in pairs}, **kwargs}
 
 
 def evaluate(

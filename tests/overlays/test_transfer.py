@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import cases_creation
@@ -11,12 +12,14 @@ import cases_jax
 import cases_lax
 import cases_numpy
 import pytest
-from overlay_harness import CASES, Generator, resolve, run_entry
+from overlay_harness import CASES, Draw, Generator, concrete, evaluate, named, resolve, run_entry, run_library
 
+from shardlint.inference.domain.values import Array
 from shardlint.inference.overlays.jax import nn, numpy, random, tree
 from shardlint.inference.overlays.jax.lax import control_flow, convolution
 from shardlint.inference.overlays.jax.lax import functions as jax_lax
 from shardlint.inference.overlays.numpy import functions  # fmt: skip
+from shardlint.laws.core.values import Unknown
 
 warnings.filterwarnings("ignore")
 
@@ -94,3 +97,30 @@ def test_agrees(name: str) -> None:
     if name not in DATA_DEPENDENT:
         assert tally.open_sizes <= tally.accepted // 3, f"too little is known of {name}: {tally}"
         assert tally.open_symbols <= tally.accepted * 3 // 4, f"too little is known of {name}: {tally}"
+
+
+@pytest.mark.parametrize("name", sorted(TABLES.keys() - ELSEWHERE))
+def test_as_much_is_known_of_arguments_by_keyword(name: str) -> None:
+    generate = generator(name)
+    assert generate is not None
+    target: Callable[..., Any] = resolve(REMOVED.get(name, name))
+    numpy = name.startswith("numpy.")
+    for number in range(CASES):
+        draw = Draw(Random(f"{name}/named/{number}"), numpy=numpy)
+        args, kwargs = generate(draw)
+        args = [concrete(arg, draw.sizes) for arg in args]
+        kwargs = {key: concrete(arg, draw.sizes) for key, arg in kwargs.items()}
+        fewer, more = named(target, args, kwargs, draw.rng)
+        if len(fewer) == len(args):
+            continue
+        by_position = evaluate(name, TABLES[name], args, kwargs)
+        by_keyword = evaluate(name, TABLES[name], fewer, more)
+        if isinstance(by_position, Unknown) or not isinstance(by_keyword, Unknown | Array):
+            continue
+        if by_keyword == by_position or (name in DATA_DEPENDENT and isinstance(by_keyword, Array)):
+            continue
+        try:
+            run_library(target, fewer, more, numpy=numpy)
+        except Exception:
+            continue  # What the library rejects has no answer.
+        raise AssertionError(f"{name}{tuple(fewer)} {more}: {by_keyword} for {by_position}")

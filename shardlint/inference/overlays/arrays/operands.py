@@ -28,6 +28,7 @@ from shardlint.inference.domain.values import (
 )  # fmt: skip
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import as_dtype, narrowed, promote
+from shardlint.inference.overlays.arrays.parameter_names import by_position
 from shardlint.laws.core.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
 from shardlint.laws.core.values import Unknown
 from shardlint.support.fast_frozen import frozen
@@ -68,7 +69,7 @@ def unresolved(reason: str) -> NoReturn:
 
 
 def table(prefix: str, functions: Mapping[str, Transfer]) -> dict[str, Transfer]:
-    """Return the table with qualified names, and with each `Stop` turned into Unknown."""
+    """Return the table with qualified names; arguments stand by position, and each `Stop` is an Unknown."""
     return {f"{prefix}{name}": _guarded(function) for name, function in functions.items()}
 
 
@@ -76,7 +77,7 @@ def _guarded(function: Transfer) -> Transfer:
     @wraps(function)
     def guarded(call: Call) -> Value:
         try:
-            return function(call)
+            return function(by_position(call))
         except Stop as stop:
             return stop.answer(call.name)
         except ZeroDivisionError:

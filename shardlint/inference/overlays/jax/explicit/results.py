@@ -24,6 +24,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.operands import Stop, given
+from shardlint.inference.overlays.arrays.parameter_names import by_position
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Trace
 from shardlint.inference.overlays.jax.explicit.recording import (
     Written,
@@ -65,7 +66,7 @@ def finish_call(call: Call, result: Value) -> Value:
     """Finish a call of a library's function, by its canonical name, that computes from its arguments."""
     if not computes(call.name):
         return result
-    return _finish(call, call.name, result, short_name(call.name), as_function(call.name))
+    return _finish(by_position(call), call.name, result, short_name(call.name), as_function(call.name))
 
 
 def finish_method(call: Call, result: Value) -> Value:
