@@ -1,4 +1,4 @@
-"""What shardlint says: findings and what they carry."""
+"""Findings: the diagnostics that rules report, and the types they carry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Severity(StrEnum):
-    """How sure and how bad: ``error`` means that JAX raises."""
+    """The severity of a finding; ``error`` means that JAX raises."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -25,11 +25,11 @@ class Severity(StrEnum):
 
 
 class Group(StrEnum):
-    """What rules are about, for those who select them together.
+    """The subject of a rule, by which users select rules together.
 
-    ``correctness``: JAX raises. ``suspicious``: JAX accepts it, and it is almost surely not meant.
+    ``correctness``: JAX raises. ``suspicious``: JAX accepts it, and it is almost surely a mistake.
     ``memory``: JAX accepts it, and devices hold or do more than they need to. ``versions``: it depends on the
-    release of JAX. ``files``: what is wrong with a file, and what is said of it on request.
+    JAX release. ``files``: something is wrong with a file, or a comment asked for information.
     """
 
     CORRECTNESS = "correctness"
@@ -40,7 +40,7 @@ class Group(StrEnum):
 
 
 class Confirmation(StrEnum):
-    """What the real JAX said of a finding's witness."""
+    """The outcome of running a finding's witness with the installed JAX."""
 
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
@@ -49,7 +49,7 @@ class Confirmation(StrEnum):
 
 
 class Applicability(StrEnum):
-    """Whether a fix keeps what the program does (``safe``) or may change it (``unsafe``)."""
+    """The safety of a fix: ``safe`` preserves the program's behaviour, ``unsafe`` may change it."""
 
     SAFE = "safe"
     UNSAFE = "unsafe"
@@ -84,9 +84,9 @@ class Fix:
 class Finding:
     """One mistake at one place.
 
-    ``use`` is the use of a sharding API it was made from; the confirm room builds a witness of it.
-    ``confirmed_by`` says what ran and what it raised: ``JAX 0.10.2: IndivisibleError``. ``releases`` are
-    those of JAX under which it was found, where the project says which ones it means.
+    ``use`` is the use of a sharding API that it was made from; `confirm` builds a witness of it.
+    ``confirmed_by`` names what ran and what it raised: ``JAX 0.10.2: IndivisibleError``. ``releases`` are the
+    JAX releases under which it was found, where the project states which ones it supports.
     """
 
     code: str
@@ -104,14 +104,14 @@ class Finding:
     use: Use | None = field(default=None, compare=False, repr=False)
 
 
-#: A size that has no name, as it stands in a message: not within what a program wrote.
+# : A generated name for an unnamed size in a message, outside of code quoted from a program.
 _UNNAMED = re.compile(r"""(?<!["'`\w])\?\d+\b""")
 
 
 def own_numbers() -> Callable[[str], str]:
-    """What numbers the sizes without a name in texts as it comes upon them: ?1, ?2.
+    """Return a function that renumbers unnamed sizes in order of appearance: ?1, ?2.
 
-    Inference numbers them as it goes, so that what it read before would show.
+    Inference numbers them as it goes, so its numbers depend on which files it read before.
     """
     numbers: dict[str, str] = {}
 
@@ -122,7 +122,7 @@ def own_numbers() -> Callable[[str], str]:
 
 
 def with_own_numbers(finding: Finding) -> Finding:
-    """A finding with such numbers of its own."""
+    """Return a finding whose unnamed sizes are numbered from 1."""
     renumbered = own_numbers()
     return replace(
         finding,
@@ -133,7 +133,7 @@ def with_own_numbers(finding: Finding) -> Finding:
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """Sort by place and keep one finding a code and span, the gravest."""
+    """Sort by place, and keep the most severe finding for each code and span."""
     rank = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
     ordered = sorted(findings, key=lambda f: (f.span.order(), f.code, rank[f.severity]))
     return list({(f.code, f.span): f for f in reversed(ordered)}.values())[::-1]

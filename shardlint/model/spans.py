@@ -1,4 +1,4 @@
-"""Where something stands in a file."""
+"""Locations in a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Span:
         return self
 
     def __contains__(self, other: Span) -> bool:
-        """Whether another span lies in this one."""
+        """Return whether another span lies within this one."""
         begins = (self.line, self.column) <= (other.line, other.column)
         ends = (other.end_line, other.end_column) <= (self.end_line, self.end_column)
         return (self.path, self.cell) == (other.path, other.cell) and begins and ends
@@ -37,7 +37,9 @@ class Span:
 
 
 class Written(str):
-    """A text that a program writes as one literal, and where; equal to any other text of the same letters."""
+    """A text that a program writes as one literal, with its place; equal to any other str of the same
+    letters.
+    """
 
     __slots__ = ("place",)
     place: Place
@@ -49,13 +51,13 @@ class Written(str):
 
 
 class Configured(str):
-    """A text that the configuration gives, and the program does not write."""
+    """A text that comes from the configuration and is not written in the program."""
 
     __slots__ = ()
 
 
 class Place(Protocol):
-    """Something that has a span, which may cost work to find; ask only for what is shown."""
+    """Something that has a span, which may be costly to compute: resolve only what is shown."""
 
     @property
     def path(self) -> str:
@@ -69,7 +71,7 @@ class Place(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """The place of what a program looked up by a name: ``name`` is where that name is written."""
+    """The place of something that a program looked up by name: ``name`` is where that name is written."""
 
     place: Place
     name: Place

@@ -1,8 +1,8 @@
-"""Uses: what inference found, and the only thing rules look at.
+"""Uses: the results of inference, and the only thing rules look at.
 
-A use is one meeting of a program with a sharding API, as one caller reaches it. It holds the bound
-arguments, the environment, where each fact came from, and JAX's verdict by the laws. What is not
-known is an `Unknown`.
+A use is one call of a sharding API, or one operation on sharded arrays, as reached from one caller. It holds
+the bound arguments, the environment, the source of each fact, and the verdict of JAX's laws. A value that is
+not known is an `Unknown`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something inference learned, in words, and where it stands; ``mesh`` if it is about that one."""
+    """Something inference learned, in words, and its place; ``mesh`` is set if it is about that mesh."""
 
     message: str
     place: Place
@@ -30,13 +30,13 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """What surrounds a use.
+    """The context of a use.
 
-    ``context_mesh`` is the mesh of `jax.set_mesh`: None when there is none, Unknown when it is the
-    caller's. ``bound_axes`` are the axis names a collective may use, with their sizes, or Unknown.
-    ``mapped`` is true where arrays are examples, or layers, of larger ones that a transform maps over.
-    ``caught`` names the exception classes that an enclosing ``try`` catches, ``expected`` is true
-    under ``pytest.raises``, and ``entry`` says how the place is reached when that is not plain.
+    ``context_mesh`` is the mesh of `jax.set_mesh`: None when there is none, Unknown when it is the caller's.
+    ``bound_axes`` are the axis names a collective may use, with their sizes, or Unknown. ``mapped`` is true
+    inside a transform such as `vmap` or `scan`, where arrays are single examples or layers of larger ones.
+    ``caught`` names the exception classes that an enclosing ``try`` catches, ``expected`` is true under
+    ``pytest.raises``, and ``entry`` describes how the place is reached where that is not obvious.
     """
 
     context_mesh: Mesh | Unknown | None = None
@@ -50,10 +50,11 @@ class Environment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """What all uses have. ``variant`` of ``variants``: one of the possible values met here.
+    """The fields that all uses share.
 
-    ``supposed`` values are not the program's: what is not known may be any of them. ``doubted`` tells that a
-    test led here which is decided by what is not known: it may never come out so.
+    ``variant`` of ``variants`` is the index of one of the possible values at this place. ``supposed`` values
+    are hypothetical: they stand for something unknown, which may be any of them. ``doubted`` is true on a
+    path that depends on an undecided test, and so may never run.
     """
 
     place: Place
@@ -68,9 +69,9 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecUse(Use):
-    """``P(...)`` itself. ``entry_places`` holds one place an entry, None where it has none.
+    """``P(...)`` itself. ``entry_places`` holds one place for each entry, None where there is none.
 
-    ``computed`` are the numbers of the entries whose values are not written in it.
+    ``computed`` are the indices of the entries whose values are not written literally.
     """
 
     spec: Spec
@@ -89,13 +90,13 @@ class ShardingUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement(Use):
-    """A spec meets an array through an API.
+    """A spec applied to an array by an API.
 
-    ``subject`` is the array in the user's words (``kernel``, ``argument 0 of `step```); ``raw`` is
-    true for a bare ``P`` that takes its mesh from the context. ``spec`` is Junk
-    when something else stands where a spec is meant. ``dtype`` is a numpy-style name. ``held``
-    is how the array is sharded on that mesh already, None where that is not known. ``beside`` tells that the
-    code that places the array makes the spec too, or stands in a function that does.
+    ``subject`` is the array in the user's words (``kernel``, ``argument 0 of `step```); ``raw`` is true for a
+    bare ``P`` that takes its mesh from the context. ``spec`` is Junk where the argument is not a spec at all.
+    ``dtype`` is a numpy-style name. ``held`` is the array's present sharding on that mesh, None where it is
+    not known. ``beside`` is true where the placing code also creates the spec, or is nested in a function
+    that does.
     """
 
     api: Api
@@ -112,10 +113,10 @@ class Placement(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArityUse(Use):
-    """Specs or shardings given for a function's arguments or results: how many, and how many are due.
+    """Specs or shardings for a function's arguments or results: the number given, and the number expected.
 
-    ``function`` is the name of the wrapped function. ``mismatch`` says in words where two trees
-    differ when it is not their number: a list of specs for a tuple of arguments, keys that differ.
+    ``function`` is the name of the wrapped function. ``mismatch`` describes a difference of two trees other
+    than their number of leaves: a list of specs for a tuple of arguments, keys that differ.
     """
 
     api: Api
@@ -127,10 +128,10 @@ class ArityUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectiveUse(Use):
-    """``lax.psum(x, axes)`` and its kin; the axes it may use are in the environment.
+    """A collective such as ``lax.psum(x, axes)``; the bound axes are in the environment.
 
-    ``varying`` are axes that its array surely varies over, where one is judged; ``silent`` says what an
-    accepted call does that is surely not meant, of a rejected one where JAX rejects it, if not everywhere.
+    ``varying`` are the axes that its array is known to vary over, where one is judged. ``silent`` describes
+    the surely unintended effect of an accepted call; of a rejected call, that of the releases that accept it.
     """
 
     function: str
@@ -144,10 +145,10 @@ class CollectiveUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationUse(Use):
-    """Operands meet in jax.numpy or lax, and their types hold shardings on Explicit axes.
+    """An operation of jax.numpy or lax whose operands have shardings on Explicit axes in their types.
 
     ``function`` is the operation as users know it (``jnp.add``). ``call`` is the call as data, None where it
-    is not wholly known; ``out_sharding`` is what it was given.
+    is not completely known; ``out_sharding`` is its argument of that name.
     """
 
     function: str
@@ -158,11 +159,11 @@ class OperationUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CarryUse(Use):
-    """What a loop carries, or the results of two branches: both types must be equal.
+    """The carry of a loop, or the results of two branches: both types must be equal.
 
     ``function`` is ``scan``, ``while_loop``, ``cond``, …; ``path`` names the leaf of the carry (empty where
-    it is one array), ``before`` is its type as the loop begins (or the first branch's result), ``after``
-    what the body returns (or the other branch).
+    the carry is a single array), ``before`` is its type when the loop begins (or in the first branch's
+    result), ``after`` its type in the body's result (or in the other branch's).
     """
 
     function: str
@@ -173,11 +174,11 @@ class CarryUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallUse(Use):
-    """A call judged as a whole: JAX does not take what it is given, or it does not do what it says.
+    """A call judged as a whole: JAX rejects its arguments, or the call does not have the intended effect.
 
-    ``function`` is its canonical name; the verdict's ``detail`` says in words what JAX wants, ``silent``
-    what an accepted call does not do. ``call`` is the call as data, with its arguments' values in place, and
-    ``repaired`` one that JAX accepts; None where that is not wholly known.
+    ``function`` is its canonical name; the verdict's ``detail`` states in words what JAX requires, ``silent``
+    what an accepted call fails to do. ``call`` is the call as data, with its arguments' values, and
+    ``repaired`` a call that JAX accepts; None where that is not completely known.
     """
 
     function: str
@@ -188,11 +189,11 @@ class CallUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogicalAxesUse(CallUse):
-    """Flax's logical names meet rules, or a lifted transform, and something is wrong.
+    """Logical axis names of Flax that the rules, or a lifted transform, do not handle as intended.
 
-    ``library`` is ``linen`` or ``nnx``, ``mistake`` what is wrong and ``text`` the name, the rule or the
-    rules at fault as written. ``axes`` are the mesh axes in question, ``known`` the names that would do,
-    ``mesh_axes`` all mesh axes that the rules give, or that the mesh has.
+    ``library`` is ``linen`` or ``nnx``, ``mistake`` the kind of mistake and ``text`` the name, the rule or
+    the rules at fault, as written. ``axes`` are the mesh axes in question, ``known`` the valid names,
+    ``mesh_axes`` all mesh axes of the rules, or of the mesh.
     """
 
     library: str
@@ -205,10 +206,10 @@ class LogicalAxesUse(CallUse):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeshUse(Use):
-    """A mesh or device array is built by ``function`` (`Mesh`, `make_mesh`, `create_device_mesh`, …).
+    """A mesh or device array built by ``function`` (`Mesh`, `make_mesh`, `create_device_mesh`, …).
 
-    ``shape`` is the device array's shape, ``names`` the axis names, ``devices`` how many there are.
-    ``mentioned`` are the names that the program's text writes again, None where that is not known.
+    ``shape`` is the device array's shape, ``names`` the axis names, ``devices`` their number. ``mentioned``
+    are the axis names that occur elsewhere in the program's text, None where that is not known.
     """
 
     function: str
@@ -224,12 +225,12 @@ class MeshUse(Use):
 class ParameterUse(Use):
     """A parameter that a Flax layer owns.
 
-    ``owner`` is the layer or module in words (``nn.Dense``), ``owner_place`` the call that makes it
-    (uses of one layer share it), ``name`` the parameter (``kernel``). ``names`` is the partitioning
-    the initializer carries: None when it is bare, a str when a bare string was given. ``logical`` names are
-    those that rules translate; ``axes`` is what they make of the names where rules are known, ``path`` where
-    `init` puts the parameter.
-    ``initializer_place`` is where an initializer was given the names, which may be written elsewhere.
+    ``owner`` is the layer or module in words (``nn.Dense``), ``owner_place`` the call that creates it (shared
+    by all uses of one layer), ``name`` the parameter (``kernel``). ``names`` is the partitioning of the
+    initializer: None when it has none, a str when a bare string was passed. ``logical`` names are those that
+    rules translate; ``axes`` is their translation where the rules are known, ``path`` the parameter's path in
+    the result of `init`. ``initializer_place`` is where an initializer received the names, which may be
+    written elsewhere.
     """
 
     library: str
@@ -250,7 +251,7 @@ class ParameterUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiReference(Use):
-    """A name that belongs to some JAX versions, by its qualified name, or an argument: ``f(x=)``.
+    """A qualified name, or an argument (``f(x=)``), that exists only in some JAX releases.
 
     ``release`` is the one that was assumed.
     """
@@ -261,9 +262,9 @@ class ApiReference(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalUse(Use):
-    """A parameter of a shard_map's body, or a variable that the body assigns, as an editor asks for them.
+    """A parameter of a shard_map's body, or a variable that the body assigns, for an editor's hover.
 
-    ``shape`` is that of the array on each device, Unknown where it is no array, or not one of known shape.
+    ``shape`` is that of the array on each device, Unknown where it is not an array of known shape.
     """
 
     name: str
@@ -274,8 +275,9 @@ class LocalUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueUse(Use):
-    """A name that holds a mesh, a spec, both (a sharding), or with a ``shape`` an array so placed, as an
-    editor asks for them; its facts tell where mesh and spec are made.
+    """A name bound to a mesh, a spec, a sharding, or (with ``shape``) a placed array, for an editor's hover.
+
+    Its facts state where mesh and spec are created.
     """
 
     name: str
@@ -287,9 +289,10 @@ class ValueUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameUse(Use):
-    """Two places write one name, as an editor asks for them: the program compares them, or looks one up by
-    the other. ``names`` are the texts; what no single literal writes is a plain str. ``logical`` names are
-    those that Flax looks up in its rules.
+    """Two places that write one name, for an editor: the program compares them, or looks one up by the other.
+
+    ``names`` are the texts; a text that is not a single literal is a plain str. ``logical`` names are those
+    that Flax looks up in its rules.
     """
 
     names: tuple[str, str]
@@ -298,8 +301,9 @@ class NameUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternUse(Use):
-    """A regular expression that a program writes, where it is tried on a text: ``subject``, None where that
-    is not known. ``site`` is the call; ``anything`` says whether it matches the empty text too.
+    """A regular expression of the program, tried on the text ``subject``, None where that is not known.
+
+    ``site`` is the call; ``anything`` is true if the expression also matches the empty text.
     """
 
     pattern: str
@@ -313,7 +317,7 @@ class PatternUse(Use):
 class FileProblem:
     """Something wrong with a file itself: unreadable, not Python, too deep, a broken notebook.
 
-    What a comment asks shardlint to reveal is answered as one, though nothing is wrong.
+    The answer to a ``reveal`` comment is also one, though nothing is wrong.
     """
 
     kind: str
@@ -323,10 +327,10 @@ class FileProblem:
 
     @property
     def is_answer(self) -> bool:
-        """Whether nothing is wrong."""
+        """Return whether this is information that was asked for, and not a problem."""
         return self.kind == "revealed"
 
     @property
     def leaves_open(self) -> bool:
-        """Whether not all of the file was looked at."""
+        """Return whether part of the file was not analyzed."""
         return self.kind == "cut-short"

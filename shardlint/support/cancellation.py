@@ -1,4 +1,4 @@
-"""Stopping an analysis that nobody waits for any more: whoever asked for it says so, the evaluator looks."""
+"""Cancellation of an analysis: the caller requests a stop, and the evaluator polls for it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 
 class Stopped(BaseException):
-    """An analysis was stopped. It is no failure of what is analyzed, which is what Exceptions are."""
+    """An analysis was cancelled. Not an Exception, since it is no failure of the analyzed program."""
 
 
 class Stop:
-    """A wish, from any thread, that an analysis end."""
+    """A cancellation token, which any thread may set."""
 
     __slots__ = ("asked",)
 
@@ -19,12 +19,12 @@ class Stop:
         self.asked = False
 
     def ask(self) -> None:
-        """Let the analysis end at its next step."""
+        """Request that the analysis stop at its next step."""
         self.asked = True
 
 
 class _Now:
-    """The wish that the analysis under way heeds."""
+    """The token of the analysis that is running."""
 
     stop = Stop()
 
@@ -33,14 +33,14 @@ NOW = _Now()
 
 
 def look() -> None:
-    """Raises Stopped where the analysis under way is to end."""
+    """Raise Stopped if the running analysis was cancelled."""
     if NOW.stop.asked:
         raise Stopped
 
 
 @contextmanager
 def stoppable(stop: Stop) -> Iterator[None]:
-    """Heed a wish. Analyses are made by one thread at a time."""
+    """Run the block under a cancellation token. One thread at a time may do so."""
     before, NOW.stop = NOW.stop, stop
     try:
         yield

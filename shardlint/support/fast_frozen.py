@@ -19,16 +19,16 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(kind: type[T]) -> type[T]:
-    """A frozen dataclass with slots whose objects cost half to make.
+    """Return a frozen dataclass with slots whose objects cost half as much to create.
 
-    Only type checkers see to it that nobody sets a field: dataclasses pay for that with every field of every
-    object they make.
+    Only type checkers enforce that fields are not assigned: dataclasses pay for that with a slow setter for
+    every field of every object.
     """
     return dataclass(slots=True, unsafe_hash=True)(kind)
 
 
 def altered(one: T, **changes: Any) -> T:
-    """The same object but for some fields; `dataclasses.replace` asks each field how it is made."""
+    """Return a copy with some fields changed; faster than `dataclasses.replace`, which inspects each field."""
     made, set_part = _copier(cast(Any, type(one)))(one), object.__setattr__
     for name, value in changes.items():
         set_part(made, name, value)
@@ -37,7 +37,9 @@ def altered(one: T, **changes: Any) -> T:
 
 @cache
 def _copier(kind: Any) -> Callable[[Any], Any]:
-    """What copies the objects of a class, whose fields are no others: written out, at a third of the cost."""
+    """Return a function that copies objects of a class field by field: generated code, at a third of the
+    cost.
+    """
     plain = kind.__setattr__ is object.__setattr__
     line = "    made.{0} = one.{0}\n" if plain else "    put(made, {0!r}, one.{0})\n"
     lines = "".join(line.format(name) for name in kind.__dataclass_fields__)

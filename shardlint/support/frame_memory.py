@@ -11,16 +11,16 @@ from types import FunctionType
 from typing import TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., object])
-#: What a function claims to need for its own operands: a MiB, in words. As much is left for what it calls.
+# : The stack size that a function declares, in words: one MiB. As much is left for its callees.
 _CLAIMED = 1 << 17
 
 
 def roomy(function: F) -> F:
-    """Let what a function calls nest deep at no cost.
+    """Let the callees of a function nest deeply without mapping memory for each frame.
 
-    CPython maps memory for frames in chunks of 16 KiB, and unmaps a chunk once no frame is in it. Where
+    CPython maps memory for frames in chunks of 16 KiB, and unmaps a chunk when its last frame is gone. Where
     calls are made again and again at the end of a chunk, each costs two system calls and some page faults:
-    that was a quarter of an evaluation. A chunk is a power of two that has room for the first frame in it.
+    that was a quarter of an evaluation. A chunk is a power of two with room for the first frame in it.
     """
     made = cast(FunctionType, function)
     made.__code__ = made.__code__.replace(co_stacksize=_CLAIMED)

@@ -10,39 +10,39 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: So many new objects are worth a collection: some 250 MB.
+# : New objects that justify a collection: some 250 MB.
 _MANY = 2_500_000
-#: So many are worth one while nobody waits.
+# : New objects that justify a collection while the process is idle.
 _SOME = 300_000
-#: So few are looked at in a few milliseconds.
+# : New objects that are collected within a few milliseconds.
 _FEW = 20_000
-#: Of so many collections, one looks at all objects, the others at the new ones alone.
+# : One in so many collections is a full one; the others examine the new objects only.
 _FULL = 4
 
 
 class _Collector:
-    """Collects what is left of evaluations."""
+    """Runs the garbage collector after evaluations."""
 
     def __init__(self) -> None:
         self._collections = 0
-        #: How many objects grew old without having been looked at.
+        # : Objects that were promoted to the oldest generation without being examined.
         self._unseen = 0
 
     def collect_if_many(self) -> None:
-        """Collect if much was made since the last time."""
+        """Collect if many objects were allocated since the last collection."""
         if gc.get_count()[0] > _MANY:
             self._collections += 1
             self._collect(everything=self._collections % _FULL == 0)
 
     def let_age(self) -> None:
-        """Let much that was made grow old, as it does if it outlives two collections.
+        """Promote many new objects to the oldest generation, as if they had survived two collections.
 
-        Else the next little thing that somebody makes would have all of it looked at.
+        Otherwise the next few allocations would cause all of them to be examined.
         """
         young, collections, older = gc.get_count()
         if young < _FEW or gc.get_freeze_count():
             return
-        # All that is not old yet grows old with it, whoever made it.
+        # This promotes all younger objects, whoever allocated them.
         each, times, _ = gc.get_threshold()
         self._unseen += young + each * (collections + times * older)
         if self._unseen > _MANY:
@@ -52,7 +52,7 @@ class _Collector:
             gc.unfreeze()
 
     def rest(self) -> None:
-        """Collect what has grown old unseen, if it is some."""
+        """Collect the objects that were promoted unexamined, if there are enough of them."""
         if self._unseen > _SOME:
             self._collect(everything=True)
 
@@ -65,13 +65,16 @@ _collector = _Collector()
 
 
 def rest() -> None:
-    """Collect garbage now, if there may be some, since nobody waits for anything."""
+    """Collect garbage now if there may be some, since the process is idle."""
     _collector.rest()
 
 
 @contextmanager
 def collecting_seldom() -> Iterator[None]:
-    """Collect no garbage meanwhile, but afterwards if much was made; within another such block only then."""
+    """Disable collection inside the block, and collect at its end if many objects were allocated.
+
+    Inside another such block, only the outer one collects.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:

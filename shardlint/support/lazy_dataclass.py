@@ -27,13 +27,13 @@ def _dataclass(
     unsafe_hash: bool = False,
     kw_only: bool = False,
 ) -> Callable[[type], type]:
-    """What `dataclasses.dataclass` makes with the same arguments, of which it has more."""
+    """Behave as `dataclasses.dataclass`, for the arguments listed here."""
     assert slots, "frozen objects are made with the setters of their slots"
 
     def made(kind: type) -> type:
         assert not hasattr(kind, "__post_init__"), "it would not be called"
         written = {name for name, one in vars(kind).items() if one is not None}
-        # Of a class without documentation it would compile the signature, to have that stand there.
+        # For a class without a docstring, dataclasses would compile the signature to use it as one.
         kind.__doc__ = kind.__doc__ or kind.__name__
         kind = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(kind)
         compiled = {"__init__": _frozen_init if frozen else _init}
@@ -61,7 +61,7 @@ else:
 
 
 class _Uncompiled:
-    """A method that is compiled, and takes its own place in the class, when it is first looked up."""
+    """A descriptor that compiles a method when it is first looked up, and replaces itself with it."""
 
     __slots__ = ("_kind", "_name", "_text_of")
 
@@ -87,7 +87,7 @@ def _frozen_init(kind: type, names: dict[str, Any]) -> str:
 
 
 def _init_that_sets(setting: str, parts: Iterable[Field[Any]], names: dict[str, Any]) -> str:
-    """The parameters and the body of a constructor, and what the ``names`` in them stand for."""
+    """Return the parameters and the body of a constructor; add the values of free names to ``names``."""
     parameters: list[str] = []
     by_name: list[str] = []
     body = ["pass"]

@@ -1,7 +1,7 @@
-"""Text that a stranger wrote, in each medium that shows it: one function a medium.
+"""Untrusted text, escaped for each medium that shows it: one function for each medium.
 
 Names of files and axes, and all quoted source, may hold newlines, escape sequences, bidirectional controls,
-Markdown, HTML, and what CI services take for commands. Whatever is shown goes through one of these.
+Markdown, HTML, and strings that CI services take for commands. Whatever is shown goes through one of these.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-#: Stands for a character that is not shown.
+# : The replacement for a character that is not shown.
 MARK = "\ufffd"
 #: Controls, formats (bidirectional, joiners, tags, ...), ends of lines and paragraphs, halves of surrogates.
 _SILENT = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
@@ -22,15 +22,15 @@ _FIRST = re.compile(r"^(?:[^!-~]|:)*:(?=[^!-~]*:)")
 _ANYWHERE = re.compile(r"(#[^\x00-\x7f]*)#(?=[^\x00-\x7f]*\w*\[)")
 
 _LINK = re.compile(r"\](?=\()")
-#: What Markdown, or GitHub's or VS Code's, may read as more than text; an underscore within a word is none.
+# : Characters that Markdown, or GitHub's or VS Code's, may read as markup; not an underscore within a word.
 _MARKUP = re.compile(
     r"[\\`*\[\]<>&~|$@] | (?<![^\W_])_ | _(?![^\W_]) | :(?=//) | (?<=www)\.", re.VERBOSE | re.IGNORECASE
 )
 _BLOCK = re.compile(r"^(?:(?=[#+=-])|(?P<number>\d+)(?=[.)]))")
 _CODE = re.compile(r"(`[^`]+`)")
-#: What has a meaning in an address, but for brackets, in which Markdown's ends.
+# : Characters with a meaning in an address, and brackets, which would end Markdown's.
 _RESERVED = "%:/?#@!$&'*+,;=-._~"
-#: What XML 1.0 has no way to write.
+# : Characters that XML 1.0 cannot represent.
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _XML_CODES = {ord(char): f"&#{ord(char)};" for char in "\t\r\x7f"}
 
@@ -39,7 +39,7 @@ _XML_CODES = {ord(char): f"&#{ord(char)};" for char in "\t\r\x7f"}
 
 
 def plain(text: str) -> str:
-    """Return a text as one line of characters that can be seen, for a label or a message of an editor."""
+    """Return a text as one line of visible characters, for a label or a message in an editor."""
     if text.isprintable():
         return text
     return "".join(MARK if unicodedata.category(char) in _SILENT else char for char in text)
@@ -61,7 +61,7 @@ def messages(text: str) -> str:
 def terminal(text: str, *, begins: bool = True) -> str:
     """Return a text for a line of a terminal or of a CI service's log.
 
-    ``begins`` tells that it may stand at the beginning of its line.
+    ``begins`` is true if it may be the beginning of its line.
     """
     return _inert(plain(text), begins)
 
@@ -87,7 +87,7 @@ def _inert(line: str, begins: bool) -> str:
 
 
 def markdown(text: str) -> str:
-    """Return a text in Markdown: what stands between backticks is code, all else is itself."""
+    """Return a text in Markdown, in which only backticks are markup: they delimit code."""
     parts = _CODE.split(plain(text).strip())
     return "".join(code(part[1:-1]) if _CODE.fullmatch(part) else _escaped(part) for part in parts)
 
@@ -96,16 +96,16 @@ def code(text: str) -> str:
     """Return a text as code in Markdown."""
     shown = plain(text) or " "
     fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
-    # Of a text with spaces around it one is taken off at each end, unless it is all spaces.
+    # Markdown strips one space from each end of a code span, unless it is all spaces.
     space = " " if shown.strip(" ") and {shown[0], shown[-1]} & {"`", " "} else ""
     return f"{fence}{space}{shown}{space}{fence}"
 
 
 def link(text: str, address: str) -> str:
-    """Return a link in Markdown to an address of ours."""
+    """Return a link in Markdown to a trusted address."""
     from urllib.parse import quote
 
-    # VS Code's parser takes the backslashes off brackets within a link, and then finds links in it.
+    # VS Code's parser strips the backslashes of brackets within a link, and then finds links in it.
     label = _escaped(plain(text).strip()).replace("\\[", "&#91;").replace("\\]", "&#93;")
     return f"[{label}]({quote(address, safe=_RESERVED, errors='replace').replace('&', '&amp;')})"
 
@@ -117,7 +117,7 @@ def block(rows: Iterable[str]) -> str:
 
 def _escaped(text: str) -> str:
     text = _BLOCK.sub(lambda found: f"{found['number'] or ''}\\", _MARKUP.sub(r"\\\g<0>", text))
-    # Nor does it see that a backtick is escaped where it looks for code.
+    # It also ignores the escape of a backtick when it looks for code.
     return text.replace("\\`", "&#96;")
 
 
@@ -132,12 +132,12 @@ def html(text: str) -> str:
 
 
 def xml(text: str) -> str:
-    """Return a text of characters that XML has."""
+    """Return a text whose characters that XML cannot represent are replaced."""
     return _NOT_XML.sub(MARK, text)
 
 
 def xml_document(written: str) -> str:
-    """Return an XML document that is written in ASCII such that no log takes its lines for commands."""
+    """Return an XML document in ASCII in which no log finds a command."""
     shown = (line.translate(_XML_CODES) for line in written.split("\n"))
     shown = (re.sub(r"##(?=\w*\[)", "#&#35;", line) for line in shown)
     return "\n".join(re.sub("^( *):(?=:)", r"\1&#58;", line) for line in shown)
@@ -151,7 +151,7 @@ def json_document(value: Any) -> str:
 
 
 def quoted(written: str) -> str:
-    """Return JSON or TOML with escapes in its strings for what a terminal or a log would obey."""
+    """Return JSON or TOML whose strings escape the characters that a terminal or a log would interpret."""
     written = re.sub(r"##(?=\w*\[)", r"#\\u0023", written)
     return "\n".join(_escapes(line) for line in written.split("\n"))
 

@@ -1,4 +1,4 @@
-"""What the interpreter is told for the length of a ``with`` statement."""
+"""Temporary values of the interpreter's attributes, for the duration of a ``with`` statement."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ T = TypeVar("T")
 
 
 class Meanwhile(Generic[T]):
-    """Lets an attribute have another value inside; afterwards it has that from before.
+    """A context manager that gives an attribute another value, and restores the old one on exit.
 
-    This is entered for every branch of a program: a generator with `contextlib` takes four times as long.
+    It is entered for every branch of a program; a `contextlib` generator takes four times as long.
     """
 
     __slots__ = ("_given", "_name", "_thing", "_value")
