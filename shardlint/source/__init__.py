@@ -18,7 +18,7 @@ __all__ = ["Cell", "Source", "read_source", "source_from_cells", "source_from_te
 
 
 def __getattr__(name: str) -> object:
-    # A run over files that do not matter makes no source of any.
+    # A run over files that do not matter creates no source.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from shardlint.source import sources

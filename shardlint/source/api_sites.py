@@ -1,7 +1,7 @@
-"""Where a text mentions sharding APIs: an independent count, which knows nothing of what is inferred.
+"""Sites of sharding APIs in a text: an independent count that does not depend on inference.
 
-Sites are recognized by the last name of what is called. A project's own function of the same name counts
-too; a function that only wraps one does not.
+Sites are recognized by the last name of the called expression. A project's own function of the same name
+counts too; a function that only wraps one does not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 
 class SiteKind(StrEnum):
-    """What a site does with sharding."""
+    """The kind of a site."""
 
     PLACEMENT = "placement"
     CONSTRAINT = "constraint"
@@ -27,8 +27,8 @@ class SiteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One call in the text. ``name`` is the last name of what is called; ``named`` tells whether it names an
-    axis, as far as the text shows: by a string in place of one.
+    """One call in the text. ``name`` is the last name of the callee; ``named`` is true if it names an axis by
+    a string literal where one is expected.
     """
 
     kind: SiteKind
@@ -58,7 +58,7 @@ _NAMES: dict[str, SiteKind] = {
         SiteKind.COLLECTIVE,
     ),
 }  # fmt: skip
-#: Calls that are sites only with one of these keywords.
+# : Calls that are sites only with one of these keywords.
 _WITH_KEYWORD: dict[str, tuple[SiteKind, frozenset[str]]] = {
     **dict.fromkeys(
         ("jit", "pjit", "filter_jit"), (SiteKind.PLACEMENT, frozenset({"in_shardings", "out_shardings"}))
@@ -75,12 +75,12 @@ _WITH_KEYWORD: dict[str, tuple[SiteKind, frozenset[str]]] = {
     ),
 }  # fmt: skip
 
-#: Libraries that have functions of these names too, as programs call them.
+# : Libraries with functions of these names, as programs refer to them.
 _OTHERS = frozenset({"torch", "np", "numpy", "tf", "dist"})
 
 
 def find_sites(source: Source) -> list[Site]:
-    """Return the sites of a source in reading order; cells that are no Python have none."""
+    """Return the sites of a source in reading order; cells that are not valid Python have none."""
     return [site for cell in source.cells for site in _sites(source.path, cell)]
 
 
@@ -92,7 +92,7 @@ def _sites(path: str, cell: Cell) -> Iterator[Site]:
     lines = cell.text.splitlines()
 
     def column(line: int, offset: int) -> int:
-        """The column in code points of an offset in bytes."""
+        """Return the column in code points of an offset in bytes."""
         text = lines[line - 1]
         return offset + 1 if text.isascii() else len(text.encode()[:offset].decode(errors="ignore")) + 1
 
@@ -102,7 +102,7 @@ def _sites(path: str, cell: Cell) -> Iterator[Site]:
             continue
         if _root_name(node.func) in _OTHERS:
             continue
-        # ``partial(jit, in_shardings=...)`` makes the call that is meant.
+        # ``partial(jit, in_shardings=...)`` counts as the call of its first argument.
         functions = [node.func, *node.args[:1]] if _last_name(node.func) == "partial" else [node.func]
         for name in map(_last_name, functions):
             if (kind := _kind(name, node)) is None or node.end_lineno is None or node.end_col_offset is None:
@@ -118,7 +118,7 @@ def _last_name(node: ast.expr) -> str:
 
 
 def _names_axis(kind: SiteKind, name: str, call: ast.Call) -> bool:
-    """Whether a string stands where the call takes axes."""
+    """Return whether a string occurs where the call takes axes."""
     parts: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
     if name in _WITH_KEYWORD and kind is SiteKind.PLACEMENT:
         keywords = _WITH_KEYWORD[name][1]

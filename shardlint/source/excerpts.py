@@ -1,4 +1,4 @@
-"""The text around a finding as it was written, and where that is in its file."""
+"""The source text around a finding as written, and its position in the file."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 
 class Excerpts:
-    """Reads from files what is asked for, or from ``unsaved``: bytes by path, not on disk or not so."""
+    """Reads lines from files, or from ``unsaved``: contents by path that are not on disk, or differ from it."""
 
     def __init__(self, unsaved: Mapping[str, bytes] | None = None) -> None:
         self._unsaved = unsaved or {}
-        # Findings come file by file.
+        # Findings are grouped by file.
         self._cells = lru_cache(maxsize=16)(self._read_cells)
         self._places = lru_cache(maxsize=4)(self._read_places)
 
     def lines(self, span: Span) -> Sequence[str]:
-        """Return the lines of the file or cell that a span is in, as written; none if it cannot be read."""
+        """Return the lines of the file or cell of a span, as written; none if it cannot be read."""
         return self._cells(span.path).get(span.cell, ())
 
     def in_file(self, span: Span) -> Span:
-        """Return where a span is in its file: another place than itself in a notebook's cells only."""
+        """Return the position of a span in its file; it differs from the span in notebook cells only."""
         return span if span.cell is None else self._places(span.path).span(span)
 
     def _read_cells(self, path: str) -> dict[int | None, Sequence[str]]:

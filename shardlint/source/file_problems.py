@@ -1,4 +1,4 @@
-"""What is wrong with a file itself, as findings: the codes SHL0xx, and SHL9xx for what its run shows."""
+"""Problems with a file itself, as findings: the codes SHL0xx, and SHL9xx for results of its run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FileRule:
-    """A rule about a file or about shardlint itself; ``kind`` is the `FileProblem` it speaks of."""
+    """A rule about a file or about shardlint itself; ``kind`` is that of the `FileProblem`s it reports."""
 
     code: str
     name: str
@@ -119,7 +119,7 @@ _BY_KIND = {rule.kind: rule for rule in FILE_RULES}
 
 
 def findings_of(problems: Iterable[FileProblem]) -> list[Finding]:
-    """Return problems as findings: what is said of one place in several ways becomes one finding."""
+    """Return problems as findings; several problems at one place become one finding."""
     met: dict[tuple[str, Span], list[FileProblem]] = {}
     for problem in problems:
         met.setdefault((problem.kind, problem.place.resolve()), []).append(problem)
@@ -131,7 +131,7 @@ def findings_of(problems: Iterable[FileProblem]) -> list[Finding]:
 
 
 def finding_of(problem: FileProblem) -> Finding:
-    """Return a problem with a file as a finding. Nothing of it can be run, so none is confirmed."""
+    """Return a problem with a file as a finding. There is nothing to run, so none is confirmed."""
     rule = _BY_KIND[problem.kind]
     finding = Finding(
         code=rule.code,
@@ -146,13 +146,13 @@ def finding_of(problem: FileProblem) -> Finding:
 
 
 def fixture_finding(span: Span, message: str) -> Finding:
-    """Return what a fixture's run did not agree with, as a finding that JAX itself has confirmed."""
+    """Return a disagreement with a fixture's run as a finding that JAX itself has confirmed."""
     finding = finding_of(FileProblem("fixture", message, span))
     return replace(finding, confirmation=Confirmation.CONFIRMED)
 
 
 def internal_error(path: str, error: BaseException) -> FileProblem:
-    """Return the problem that stands for a crash of shardlint on a file."""
+    """Return the problem that represents a crash of shardlint on a file."""
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     message = f"shardlint failed on this file ({what}); please report this as a bug, with the file"
     return FileProblem("internal-error", message, Span(path, 1, 1, 1, 1))

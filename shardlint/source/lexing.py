@@ -1,4 +1,4 @@
-"""The little of Python's lexical structure that can be read without parsing: strings and comments."""
+"""The part of Python's lexical structure that can be read without parsing: strings and comments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from shardlint.support.lazy_dataclass import dataclass
 
-#: What follows the first character of a comment or string.
+# : The text after the first character of a comment or string.
 _REST = r"""
     (?<=\#) (?P<comment>[^\r\n]*)
     | (?<=") (?: "" (?: [^"\\]++ | \\. | "(?!"") )*+ (?: \"{3} | \Z | \\\Z )
@@ -15,10 +15,10 @@ _REST = r"""
     | (?<=') (?: '' (?: [^'\\]++ | \\. | '(?!'') )*+ (?: '{3} | \Z | \\\Z )
                | (?!'') (?: [^'\\\r\n]++ | \\(?:\r\n|.) )*+ (?: ' | (?=[\r\n]) | \Z | \\\Z ) )
 """
-#: A comment, or a string literal without its prefix. An unterminated string ends with its line (or
-#: with the text, in triple quotes), so that a scan of broken text goes on as an editor's would.
-#: Group ``comment`` is set for comments only, to what follows the ``#``. That it begins with a set of
-#: characters lets `re` look for these, which is four times as fast.
+# : A comment, or a string literal without its prefix. An unterminated string ends with its line (or with the
+# text, in triple quotes), so that a scan of broken text continues as an editor's would. Group ``comment`` is
+# set for comments only, to the text after the ``#``. The pattern begins with a set of characters, for which
+# `re` can search directly: four times as fast.
 STRING_OR_COMMENT = re.compile(rf"""[\#"'] (?: {_REST} )""", re.VERBOSE | re.DOTALL)
 
 _DOCSTRING = r"""
@@ -26,8 +26,8 @@ _DOCSTRING = r"""
     (?: \"{3} (?: [^"\\]++ | \\. | "(?!"") )*+ \"{3} | '{3} (?: [^'\\]++ | \\. | '(?!'') )*+ '{3} )
 """
 _MODULE_DOCSTRING = re.compile(_DOCSTRING, re.VERBOSE | re.DOTALL)
-#: A comment, or a docstring with the colon before it; other strings match without a group. A text in triple
-#: quotes on a line of its own behind a colon may also be the value in a dict: what it says is no code either.
+# : A comment, or a docstring with the colon before it; other strings match without a group. A text in triple
+# quotes on a line of its own after a colon may also be a value in a dict, which contains no code either.
 _PROSE = re.compile(
     rf"""
     [:\#"'] (?: (?<=:) (?P<docstring> [ \t]*(?:\#[^\n]*)?\r?\n {_DOCSTRING} ) | {_REST} )
@@ -35,15 +35,15 @@ _PROSE = re.compile(
     STRING_OR_COMMENT.flags,
 )
 
-#: Python's line ends; `str.splitlines` knows more, which Python does not.
+# : Python's line ends; `str.splitlines` recognizes more.
 NEWLINE = re.compile(r"\r\n|\r|\n")
-#: For texts that are all ASCII, as most are, and others: such sets of characters are faster to look into.
+# : For texts that are all ASCII, as most are, and for others: such character sets are faster to search.
 _WORD = {ascii: re.compile(r"[^\W\d]\w*+", re.ASCII if ascii else 0) for ascii in (True, False)}
 
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment with its ``#``; ``alone`` when nothing but blanks stands before it on its line."""
+    """A comment with its ``#``; ``alone`` is true when only blanks precede it on its line."""
 
     line: int
     column: int
@@ -57,7 +57,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def comments(text: str) -> Iterator[Comment]:
-    """Yield the comments of a text in order; a ``#`` inside a string is none."""
+    """Yield the comments of a text in order; a ``#`` inside a string does not begin one."""
     line, line_start, seen = 1, 0, 0
     for match in STRING_OR_COMMENT.finditer(text):
         if match["comment"] is None:
@@ -70,24 +70,24 @@ def comments(text: str) -> Iterator[Comment]:
 
 
 def words_in(text: str) -> list[str]:
-    """All that may be a name or a keyword in a text, in order, those in strings and comments too."""
+    """Return all words that may be names or keywords, in order, including those in strings and comments."""
     return _WORD[text.isascii()].findall(text)
 
 
 def without_prose(text: str) -> str:
-    """The text without docstrings and comments."""
+    """Return the text without docstrings and comments."""
     if "#" not in text and '"""' not in text and "'''" not in text:
         return text
     first = _MODULE_DOCSTRING.match(text)
     return _PROSE.sub(_code, text) if first is None else f":{_PROSE.sub(_code, text[first.end() :])}"
 
 
-#: What is left of groups.
+# : The replacements for groups.
 _LEFT = {"docstring": ":", "comment": ""}
 
 
 def _code(match: re.Match[str]) -> str:
-    """What is left of a string, of a comment, or of a docstring and the colon before it."""
+    """Return the replacement for a string, a comment, or a docstring with the colon before it."""
     kind = match.lastgroup
     return match[0] if kind is None else _LEFT[kind]
 

@@ -1,4 +1,4 @@
-"""Logical lines, read without parsing: which lines a statement takes, and which of them a comment can end."""
+"""Logical lines, read without parsing: the lines of each statement, and which of them can end in a comment."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\s+(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """The logical lines of a text: a simple statement, or the head of a compound one.
+    """The logical lines of a text: simple statements, and the heads of compound ones.
 
-    ``firsts`` are the lines they begin on, in order; the lines ``closed`` end inside a string or with a
-    backslash, where no comment can stand.
+    ``firsts`` are their first lines, in order; the lines ``closed`` end inside a string or with a backslash,
+    where no comment is possible.
     """
 
     lines: Sequence[str]
@@ -31,18 +31,18 @@ class Statements:
     closed: frozenset[int]
 
     def around(self, line: int) -> tuple[int, int]:
-        """The first and the last line of the statement that a line belongs to."""
+        """Return the first and the last line of the statement that contains a line."""
         index = max(0, bisect_right(self.firsts, line) - 1)
         following = self.firsts[index + 1] if index + 1 < len(self.firsts) else len(self.lines) + 1
         return self.firsts[index], max(following - 1, self.firsts[index])
 
     def indent(self, line: int) -> int:
-        """How far a line is indented, in characters."""
+        """Return the indentation of a line in characters."""
         text = self.lines[line - 1]
         return len(text) - len(text.lstrip())
 
     def block_end(self, line: int, indent: int) -> int:
-        """The last line behind ``line`` before a statement that is indented less."""
+        """Return the last line after ``line`` before a statement that is indented less."""
         for first in self.firsts[bisect_right(self.firsts, line) :]:
             content = self.lines[first - 1].strip()
             if content and not content.startswith("#") and self.indent(first) < indent:
@@ -50,7 +50,7 @@ class Statements:
         return len(self.lines)
 
     def definition(self, line: int) -> str:
-        """The dotted name of the functions and classes that a line is in, empty at the top."""
+        """Return the dotted name of the functions and classes that contain a line, empty at module level."""
         names: list[str] = []
         at = bisect_right(self.firsts, line) - 1
         least: int | None = None
@@ -68,7 +68,7 @@ class Statements:
 
 @lru_cache(maxsize=16)
 def statements(text: str) -> Statements:
-    """Read the logical lines of a text; a text whose brackets do not close is one to its end."""
+    """Read the logical lines of a text; unclosed brackets extend their statement to the end."""
     firsts, closed = [1], set[int]()
     line, depth = 1, 0
     for match in _TOKEN.finditer(text):

@@ -1,10 +1,10 @@
-"""A linear scan for text that would crash or exhaust a parser: nothing here recurses.
+"""A linear scan for text that would crash or exhaust a parser; the scan itself does not recurse.
 
 Measured with libcst 1.8 and CPython 3.11 (8 MiB stack): `libcst.parse_module` dies of SIGSEGV between 800 and
 1,600 nested brackets and between 3,200 and 12,800 links of a chain (``a.b.c``, ``a + b``, ``not not a``,
-``elif``), and raises RecursionError at 1,600 dots of an import. CPython itself takes no more than 200
-nested brackets, and stops to compile near 3,000 links, so the limits here refuse no program that
-could run, but for chains nobody writes.
+``elif``), and raises RecursionError at 1,600 dots of an import. CPython itself accepts at most 200 nested
+brackets, and fails to compile near 3,000 links, so the limits here reject no runnable program, except for
+chains of unrealistic length.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from shardlint.support.lazy_dataclass import dataclass
 
 #: Nested brackets: CPython's own limit ("too many nested parentheses").
 MAX_BRACKETS = 200
-#: Links of the longest path from a statement down to a name, a bracket counting for three.
+# : Links on the longest path from a statement down to a name; a bracket counts as three.
 MAX_LINKS = 1000
 
 _BRACKET_LINKS = 3
-#: A line of so many characters passes no limit by itself.
+# : A line of at most this many characters cannot pass a limit by itself.
 _SHORT = min(MAX_BRACKETS, MAX_LINKS // (_BRACKET_LINKS + 1))
 
-#: One link deepens a tree by one: an operator, a dot, a prefix word, a loop of a comprehension.
+# : One link deepens the tree by one: an operator, a dot, a prefix word, a loop of a comprehension.
 _LINK = re.compile(r"[-+*/%@&|^~<>.]|\b(?:not|and|or|if|lambda|await|yield|for)\b")
-#: What all links hold (`for` an `or`), and strings, which count as one.
+# : Substrings of all links (`for` has an `or`), and strings, which count as one.
 _LINKS = (*"-+*/%@&|^~<>.\"'", "not", "and", "or", "if", "lambda", "await", "yield")
 _SCAN = re.compile(
     rf"(?P<string>{STRING_OR_COMMENT.pattern})"
@@ -38,14 +38,14 @@ _SCAN = re.compile(
     """,
     STRING_OR_COMMENT.flags,
 )
-#: The ends of lines before those that begin with a word, or a decorator: in a file, and in its classes.
+# : Line ends before a line that begins with a word or a decorator: at module level, and in classes.
 _BLOCK, _METHOD = re.compile(r"\n(?=[^\W\d]|@)"), re.compile(r"\n(?= {4}(?:[^\W\d]|@))")
 _CHAIN = re.compile(r"^([ \t]*)(if|elif)\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Danger:
-    """What is too deep, and the line where the limit was passed."""
+    """Text that is nested too deeply, and the line where it passes the limit."""
 
     line: int
     message: str
@@ -53,7 +53,7 @@ class Danger:
 
 @dataclass(slots=True)
 class _Level:
-    """An open bracket, or a statement: how deep its current item goes, and its deepest one."""
+    """An open bracket, or a statement: the depth of its current item, and the greatest depth so far."""
 
     links: int = 0
     inner: int = 0
@@ -61,14 +61,14 @@ class _Level:
     lambdas: int = 0
 
     def next_item(self) -> None:
-        """Begin another item, unless the comma stands between a lambda's parameters."""
+        """Begin another item, unless the comma separates a lambda's parameters."""
         if not self.lambdas:
             self.deepest = max(self.deepest, self.links + self.inner)
             self.links = self.inner = 0
 
 
 def find(text: str) -> Danger | None:
-    """Return the first thing that is nested too deeply to parse, None if all is well."""
+    """Return the first text that is nested too deeply to parse, or None."""
     waiting = [(text, 0)]
     while waiting:
         piece, offset = waiting.pop()
@@ -87,7 +87,7 @@ def _danger(text: str, position: int, what: str) -> Danger:
 
 
 def _may_be_deep(text: str) -> bool:
-    """Whether a statement holds enough to pass a limit: false for most files, at little cost."""
+    """Return whether a statement may pass a limit: a cheap test that is false for most files."""
     if not _holds_enough(text):
         return False
     formatted = False
@@ -106,21 +106,21 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _blocks(bare: str, cut: re.Pattern[str]) -> list[str]:
-    """A text without strings and comments, cut between lines; whole if a statement may span a cut."""
+    """Return a text without strings and comments, cut between lines; whole if a statement may span a cut."""
     blocks = cut.split(bare)
     return blocks if all(map(_is_closed, blocks)) else [bare]
 
 
 def _is_closed(block: str) -> bool:
-    """Whether all brackets are closed, and the last line is not continued."""
+    """Return whether all brackets are closed, and the last line is not continued."""
     pairs = all(block.count(opened) == block.count(closed) for opened, closed in ("()", "[]", "{}"))
     return pairs and not block.endswith(("\\", "\\\r"))
 
 
 def _stretches(bare: str) -> Iterator[str]:
-    """Whole lines, each with those that continue it; only what is long enough to matter.
+    """Yield whole lines, each with its continuation lines; only those long enough to matter.
 
-    The text has no strings or comments. Nothing is parsed behind a bracket that nobody opened.
+    The text has no strings or comments. Text after an unmatched closing bracket is never parsed.
     """
     lines: list[str] = []
     depth = 0
@@ -138,7 +138,7 @@ def _stretches(bare: str) -> Iterator[str]:
 
 
 def _holds_enough(text: str) -> bool:
-    """Whether a text would pass a limit if it were one statement, as deep as can be."""
+    """Return whether a text would pass a limit if it were a single statement, nested as deeply as possible."""
     if len(text) < _SHORT:
         return False
     opened = text.count("(") + text.count("[") + text.count("{")
@@ -150,7 +150,7 @@ def _holds_enough(text: str) -> bool:
 
 
 def _deep_expression(text: str, waiting: list[tuple[str, int]], offset: int) -> int | None:
-    """Return where a limit is passed. F-strings hold expressions, and are put in ``waiting``."""
+    """Return the offset where a limit is passed. Expressions in f-strings are added to ``waiting``."""
     level = _Level()
     stack = [level]
     for match in _SCAN.finditer(text):
@@ -188,7 +188,7 @@ def _deep_expression(text: str, waiting: list[tuple[str, int]], offset: int) -> 
 
 
 def _long_chain(text: str) -> int | None:
-    """Return where an ``elif`` passes the limit, counting those of the chains around it."""
+    """Return the offset where an ``elif`` passes the limit, counting enclosing chains."""
     chains: dict[int, int] = {}
     for match in _CHAIN.finditer(text):
         indent = len(match[1])

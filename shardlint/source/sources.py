@@ -1,4 +1,4 @@
-"""A file as the rest of shardlint sees it: cells of text, and what was wrong with it."""
+"""A file as the rest of shardlint sees it: cells of text, and the problems found while reading it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from shardlint.source.notebooks.cells import BrokenNotebook, blank_magics, is_in
 from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
 
-#: Larger files hold data, not programs. A notebook's size is mostly pictures, so it may be larger.
+# : Larger files hold data, not programs. A notebook may be larger, since most of its size is pictures.
 MAX_BYTES = 10 * 2**20
 MAX_NOTEBOOK_BYTES = file_access.MOST_BYTES
 
-#: Stands for a cell that cannot be parsed: it may have bound any name.
+# : Replaces a cell that cannot be parsed: it may have bound any name.
 _OPAQUE = "from _unreadable_cell import *\n"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -29,8 +29,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class Cell:
     """Python text. ``index`` counts a notebook's cells of any kind from 0, and is None in a file.
 
-    ``written`` is what the user wrote: it differs from ``text`` where magics were blanked, and has
-    the same lines and columns.
+    ``written`` is the user's text: it differs from ``text`` where magics were blanked, and has the same lines
+    and columns.
     """
 
     text: str
@@ -40,7 +40,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's cells in document order. ``devices`` is what ``# shardlint: devices=8`` says."""
+    """A file's cells in document order. ``devices`` is the number in ``# shardlint: devices=8``."""
 
     path: str
     cells: tuple[Cell, ...]
@@ -51,7 +51,7 @@ class Source:
 def read_source(path: str, data: bytes | None = None) -> Source:
     """Read a file or notebook; ``data`` are its bytes if they were read already.
 
-    Nothing is raised: what cannot be read is a Source without cells and with a problem.
+    Never raises: an unreadable file is a Source without cells and with a problem.
     """
     notebook = path.endswith(".ipynb")
     limit = MAX_NOTEBOOK_BYTES if notebook else MAX_BYTES
@@ -84,14 +84,14 @@ def read_source(path: str, data: bytes | None = None) -> Source:
 
 
 def source_from_text(path: str, text: str) -> Source:
-    """Make the source of a Python file from its text (an editor's buffer)."""
+    """Return the source of a Python file, given its text (an editor's buffer)."""
     return _checked(path, [Cell(text, None, text)])
 
 
 def source_from_cells(path: str, cells: Iterable[tuple[int, str]]) -> Source:
-    """Make the source of a notebook from the index and text of each code cell, in document order.
+    """Return the source of a notebook, given the index and text of each code cell, in document order.
 
-    IPython takes the first line's indent off a cell; such a cell is not followed, since columns would differ.
+    IPython dedents a cell by its first line; such a cell is not analyzed, since columns would differ.
     """
     return _checked(
         path,
@@ -100,7 +100,7 @@ def source_from_cells(path: str, cells: Iterable[tuple[int, str]]) -> Source:
 
 
 def _checked(path: str, cells: list[Cell]) -> Source:
-    """Put an opaque stand-in where parsing a cell would crash, and look for the devices fact."""
+    """Replace cells that would crash a parser by an opaque stand-in, and read the devices comment."""
     problems: list[FileProblem] = []
     cells = [Cell(_whole(cell.text), cell.index, _whole(cell.written)) for cell in cells]
     for position, cell in enumerate(cells):
@@ -115,7 +115,7 @@ def _checked(path: str, cells: list[Cell]) -> Source:
 
 
 def _whole(text: str) -> str:
-    """A text without halves of surrogate pairs, which escapes of JSON can write and no parser takes."""
+    """Return a text without lone surrogates, which JSON escapes can write and no parser accepts."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 

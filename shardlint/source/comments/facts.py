@@ -1,6 +1,6 @@
-"""Comments that tell what cannot be inferred, and those that ask what was: ``# shardlint: x: (batch, 4096)``.
+"""Comments that state facts which cannot be inferred, or ask what was: ``# shardlint: x: (batch, 4096)``.
 
-A comment holds items with commas between them:
+A comment holds items separated by commas:
 
 - ``mesh=v5e-256`` names a configured mesh, ``mesh=(data=2, model=4)`` writes one out;
 - ``x: (batch, t, 4*d)`` is the shape of an array, ``x: bf16(8, _)`` and ``x: f32[...]`` also its dtype: a
@@ -21,7 +21,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 _COMMENT = re.compile(r"#\s*shardlint:")
 _SUPPRESSION = re.compile(r"\s*(?:ignore-file|ignore|disable|enable)\b(?!-)")
-#: Where a comment says something else, behind what it tells.
+# : The beginning of another directive after the facts in a comment.
 _BEHIND = re.compile(r"\s#")
 _DEVICES = re.compile(r"devices\s*=\s*\d+\b")
 _NAME = r"[^\W\d]\w*"
@@ -51,7 +51,7 @@ class MeshFact:
 
 @dataclass(frozen=True, slots=True)
 class ShapeFact:
-    """The sizes of an array as they are written, and its numpy-style dtype where that is told."""
+    """The sizes of an array as written, and its numpy-style dtype if the comment states one."""
 
     name: str
     sizes: tuple[str, ...]
@@ -60,19 +60,21 @@ class ShapeFact:
 
 @dataclass(frozen=True, slots=True)
 class RevealRequest:
-    """Asks what is known on the line."""
+    """A request to report what is known on the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenFact:
-    """What cannot be read, and why."""
+    """An item that cannot be read, with the reason."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One item of a comment: it speaks of the statement on ``code_line``, and stands where the rest says."""
+    """One item of a comment: it applies to the statement on ``code_line``; the other fields are its own
+    place.
+    """
 
     item: MeshFact | ShapeFact | RevealRequest | BrokenFact
     code_line: int
@@ -82,9 +84,9 @@ class Note:
 
 
 def read_notes(text: str) -> tuple[Note, ...]:
-    """Return what the comments of a file or cell tell and ask, in order.
+    """Return the facts and requests in the comments of a file or cell, in order.
 
-    A comment on a line of its own speaks of the next line of code.
+    A comment on a line of its own applies to the next line of code.
     """
     if "shardlint:" not in text:
         return ()
@@ -105,7 +107,7 @@ def _notes(text: str, comment: Comment) -> Iterator[Note]:
 
 
 def _items(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """The stretches between the commas that are in no brackets, without blanks around them."""
+    """Yield the stretches between top-level commas, without surrounding blanks."""
     depth, begin = 0, start
     for at in range(start, len(text) + 1):
         char = text[at] if at < len(text) else ","
@@ -175,7 +177,7 @@ def _shape(name: str, dtype: str, text: str) -> ShapeFact | BrokenFact:
 
 
 def _dtype(text: str) -> str | None:
-    """The numpy-style name of a dtype, which may be abbreviated as JAX does (``f32``)."""
+    """Return the numpy-style name of a dtype, which may be abbreviated as in JAX (``f32``)."""
     match = _SHORT_DTYPE.fullmatch(text)
     name = f"{_KINDS[match['kind']]}{match['bits']}{match['rest'] or ''}" if match else text
     return name if name in _DTYPES else None

@@ -1,8 +1,8 @@
-"""Comments that address shardlint: what to ignore, and how many devices there are.
+"""Directives in comments: which findings to ignore, and the number of devices.
 
-``# shardlint: ignore[SHL202] why`` speaks of its statement, alone on a line of the next one, and
-``ignore-file[...]`` of the file. ``disable[...]``, alone on its line, speaks of what follows until
-``enable[...]`` or the end of its block; behind code it speaks of that statement.
+``# shardlint: ignore[SHL202] why`` applies to its statement (alone on a line, to the next one), and
+``ignore-file[...]`` to the file. ``disable[...]``, alone on its line, applies until ``enable[...]`` or the
+end of its block; after code it applies to that statement.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _DIRECTIVE = re.compile(
     r"(?:(?<=\s)|^)#\s*shardlint:\s*(?P<verb>ignore-file|ignore|disable|enable)\b(?!-)"
     r"(?:\[(?P<codes>[^\]#]*)\])?(?P<rest>[^#]*)"
 )
-#: Where in a comment something to shardlint begins behind something else.
+# : The beginning of a directive after other text in a comment.
 BEHIND = re.compile(r"(?<=\s)#\s*shardlint:")
 _DEVICES = re.compile(r"#\s*shardlint:.*?\bdevices\s*=\s*(?P<count>\d+)")
-#: A notebook sets XLA's flags by a magic, which is blanked before anything evaluates the cell.
+# : A notebook sets XLA's flags by a magic, which is blanked before the cell is evaluated.
 _DEVICES_MAGIC = re.compile(
     r"^%(?:set_)?env\s+XLA_FLAGS\b[^\r\n]*--xla_force_host_platform_device_count=(?P<count>\d+)", re.MULTILINE
 )
@@ -30,10 +30,10 @@ _DEVICES_MAGIC = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A directive as it is written: its ``verb``, each code with the columns it takes, and its own columns.
+    """A directive as written: its ``verb``, each code with its columns, and the directive's own columns.
 
-    ``line`` is that of the comment; ``alone`` when nothing else is in the line; ``reason`` is what
-    follows the codes.
+    ``line`` is that of the comment; ``alone`` is true when nothing else is on the line; ``reason`` is the
+    text after the codes.
     """
 
     verb: str
@@ -48,11 +48,12 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """What a directive ignores: ``codes`` are codes, their beginnings, or names; without, it is everything.
+    """The scope of a directive: ``codes`` are codes, their prefixes, or names; if empty, everything is
+    ignored.
 
-    ``first`` and ``last`` are the lines it speaks of, both None for the whole file; ``but`` are stretches
-    inside where an ``enable`` takes back one of its codes. A suppression of a ``statement`` covers what
-    has that line as its first or last, or its statement's; one of a block covers what begins in it.
+    ``first`` and ``last`` are the lines it applies to, both None for the whole file; ``but`` are ranges
+    inside it where an ``enable`` restores one of its codes. A suppression of a ``statement`` covers findings
+    that begin or end on that line, or whose statement does; that of a block covers findings that begin in it.
     """
 
     first: int | None
@@ -63,7 +64,7 @@ class Suppression:
     but: tuple[tuple[int, int, str], ...] = ()
 
     def covering(self, code: str, name: str, lines: Iterable[int]) -> str | None:
-        """The selector that ignores a rule's finding on one of these lines, ``""`` for all; None for none."""
+        """Return the selector that ignores a rule's finding on one of these lines, ``""`` for all; else None."""
         for line in lines:
             if self.first is not None and self.last is not None and not self.first <= line <= self.last:
                 continue
@@ -77,13 +78,13 @@ class Suppression:
 
 
 def matches(code: str, name: str, selectors: Iterable[str]) -> bool:
-    """Whether a rule is meant by one of the selectors: a code, the beginning of one, a name, ``ALL``."""
+    """Return whether a selector matches a rule: its code, a prefix of it, its name, or ``ALL``."""
     return any(s == "ALL" or s == name or code.startswith(s.upper()) for s in selectors if s)
 
 
 @lru_cache(maxsize=64)
 def directives(text: str) -> tuple[Written, ...]:
-    """Return the directives of a cell, as they are written."""
+    """Return the directives of a cell, as written."""
     if "shardlint:" not in text:
         return ()
     return tuple(written for comment in comments(text) for written in _directives(comment))
@@ -108,7 +109,7 @@ def _directives(comment: Comment) -> Iterator[Written]:
 
 @lru_cache(maxsize=64)
 def suppressions(text: str) -> tuple[Suppression, ...]:
-    """Return the suppressions of a cell. Every finding asks for those of its file."""
+    """Return the suppressions of a cell; cached, since each finding asks for those of its file."""
     found = []
     written = directives(text)
     if not written:
@@ -131,7 +132,7 @@ def suppressions(text: str) -> tuple[Suppression, ...]:
 def _block(
     lines: Statements, directive: Written, codes: tuple[str, ...], following: Iterable[Written]
 ) -> Suppression:
-    """What ``disable`` speaks of: to the end of its block, less what a later ``enable`` takes back."""
+    """Return the scope of a ``disable``: until the end of its block, less what a later ``enable`` restores."""
     last = lines.block_end(directive.line, directive.column - 1)
     but: list[tuple[int, int, str]] = []
     for other in following:

@@ -1,4 +1,4 @@
-"""Notebooks: code cells in document order, with what is IPython's and not Python's blanked."""
+"""Notebooks: code cells in document order, with IPython syntax that is not Python blanked."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 
 from shardlint.source.lexing import NEWLINE, STRING_OR_COMMENT
 
-#: Cell magics whose body is Python run in the notebook's namespace.
+# : Cell magics whose body is Python that runs in the notebook's namespace.
 _PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun", "memit", "mprun", "python_cell"})
 
 _CELL_MAGIC = re.compile(r"[ \t\r\n]*%%(\w*)")
-#: What no Python statement begins with: a magic, a shell command, help before or after a name.
+# : Beginnings that no Python statement has: a magic, a shell command, help before or after a name.
 _ESCAPED = re.compile(r"(?P<indent>[ \t]*)(?:[%!?][^\r\n]*|[\w.*]+\?{1,2}[ \t]*(?=[\r\n]|\Z))")
-#: ``x = !ls`` and ``x = %magic``: no Python value begins so.
+# : ``x = !ls`` and ``x = %magic``: no Python value begins like this.
 _ESCAPED_VALUE = re.compile(r"[^\r\n=#\"'(]*=[ \t]*(?P<value>[!%][^\r\n]*)")
-#: Blank lines in front do not count (`inputtransformer2.leading_empty_lines`).
+# : Leading blank lines do not count (`inputtransformer2.leading_empty_lines`).
 _INDENTED = re.compile(r"(?:[ \t]*[\r\n])*[ \t]+[^ \t\r\n#%!]")
 _TOKEN = re.compile(
     rf"(?P<string>{STRING_OR_COMMENT.pattern})"
@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 
 
 class BrokenNotebook(Exception):
-    """A notebook that is not one; ``line`` is where its JSON breaks off."""
+    """A file that is not a valid notebook; ``line`` is where its JSON breaks off."""
 
     def __init__(self, message: str, line: int = 1) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ def read_cells(data: bytes) -> list[tuple[int, str]]:
     except RecursionError:
         raise BrokenNotebook("this notebook's JSON is nested too deeply") from None
     except ValueError:
-        # Python limits the digits of a whole number that it reads (`sys.set_int_max_str_digits`).
+        # Python limits the digits of an integer that it parses (`sys.set_int_max_str_digits`).
         raise BrokenNotebook("this notebook's JSON has a number with too many digits") from None
     cells = cells_of(notebook)
     return [(i, source) for i, cell in enumerate(cells) if (source := _code(cell)) is not None]
@@ -63,7 +63,7 @@ def cells_of(notebook: object) -> list[object]:
 
 
 def text_of(cell: object) -> object:
-    """Return a code cell's text as its JSON has it (nbformat 3 calls it input), None for any other cell."""
+    """Return a code cell's text as in its JSON (nbformat 3 calls it input), None for any other cell."""
     if not isinstance(cell, dict) or cell.get("cell_type") != "code":
         return None
     return cell.get("source", cell.get("input", ""))
@@ -78,15 +78,15 @@ def _code(cell: object) -> str | None:
 
 
 def is_indented(text: str) -> bool:
-    """Whether IPython takes an indent off the cell (`inputtransformer2.leading_indent`): its first line's."""
+    """Return whether IPython dedents the cell by its first line (`inputtransformer2.leading_indent`)."""
     return _INDENTED.match(text) is not None
 
 
 def blank_magics(text: str) -> str:
-    """Replace what IPython takes for itself by blanks, keeping every line and column.
+    """Replace IPython syntax by blanks, preserving every line and column.
 
-    An indented magic becomes ``0``, since a block needs a statement; the value of ``x = !ls`` becomes
-    ``__``, which is IPython's own name for a value that is not known.
+    An indented magic becomes ``0``, since a block needs a statement; the value of ``x = !ls`` becomes ``__``,
+    which stands for an unknown value.
     """
     if not any(mark in text for mark in "%!?"):
         return text
@@ -115,7 +115,7 @@ def blank_magics(text: str) -> str:
 
 
 def _statement_end(text: str, start: int) -> int:
-    """Return where the logical line ends that begins at ``start``, behind its newline."""
+    """Return the end of the logical line that begins at ``start``, after its newline."""
     depth = 0
     for match in _TOKEN.finditer(text, start):
         if match["open"]:
@@ -128,7 +128,7 @@ def _statement_end(text: str, start: int) -> int:
 
 
 def _escaped_end(text: str, end: int) -> int:
-    """Return where an escaped line ends, behind its newline; a backslash continues it."""
+    """Return the end of an escaped line, after its newline; a backslash continues it."""
     while (newline := NEWLINE.match(text, end)) is not None:
         if not text.endswith("\\", 0, end):
             return newline.end()

@@ -1,4 +1,4 @@
-"""Where the text of a notebook's cells is in its file, for what shows files and knows no cells."""
+"""Positions of cell texts in a notebook's file, for outputs that show files and know no cells."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shardlint.model.spans import Span
 from shardlint.source.lexing import NEWLINE
 from shardlint.source.notebooks.cells import BrokenNotebook, cells_of, text_of
 
-#: One character of a string as JSON writes it; a pair of surrogates is one code point.
+# : One character of a JSON string; a surrogate pair is one code point.
 _CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2} | \\u[0-9a-fA-F]{4} | \\. | [^\\]",
     re.VERBOSE | re.DOTALL,
@@ -24,14 +24,14 @@ _CHARACTER = re.compile(
 
 
 class _Placed(str):
-    """A string of the JSON that knows where it begins and ends, between its quotes."""
+    """A string of the JSON with its start and end in the document, between the quotes."""
 
     start: int
     stop: int
 
 
 class _Decoder(JSONDecoder):
-    """Decodes strings with their places. It is Python's own decoder, the one that is written in Python."""
+    """A JSON decoder that records the places of strings: Python's own, in its pure-Python form."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ def _placed(document: str, start: int, strict: bool = True) -> tuple[_Placed, in
 
 
 class NotebookPlaces:
-    """The places in a notebook, which is given as its bytes. One that is none has no places."""
+    """The places in a notebook, given its bytes. An invalid notebook has none."""
 
     def __init__(self, data: bytes) -> None:
         self._document = data.decode("utf-8-sig", "replace")
@@ -58,9 +58,9 @@ class NotebookPlaces:
             self._cells = cells_of(_Decoder().decode(self._document))
 
     def span(self, span: Span) -> Span:
-        """Return where the text of a cell's span is in the file: lines and columns of its JSON.
+        """Return the position of a cell's span in the file: lines and columns of its JSON.
 
-        The cell's index is kept. What is not there is at the beginning of the file.
+        The cell's index is kept. A span that is not there is placed at the beginning of the file.
         """
         characters = self._characters(span.cell or 0)
         starts = _line_starts("".join(text for text, _, _ in characters))
@@ -75,7 +75,7 @@ class NotebookPlaces:
         return replace(span, line=line, column=column, end_line=end_line, end_column=end_column)
 
     def _characters_of(self, cell: int) -> list[tuple[str, int, int]]:
-        """Each character of a cell's text, and where in the document it begins and ends."""
+        """Return each character of a cell's text, with its start and end in the document."""
         text = text_of(self._cells[cell]) if cell < len(self._cells) else None
         return [
             (char, match.start(), match.end())

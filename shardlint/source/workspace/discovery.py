@@ -1,4 +1,4 @@
-"""From the paths a user names to the files to check."""
+"""The files to check, given the paths that a user names."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from shardlint.support.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-#: A pattern that means every file and folder of a name.
+# : A pattern that matches every file and folder of a name.
 _PLAIN = re.compile(r"[\w.*-]*[\w.-][\w.*-]*")
-#: What is larger is no list of patterns.
+# : A larger file is not a list of patterns.
 _MOST_BYTES = 4 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """A file to check. ``named`` when the user gave this very path."""
+    """A file to check. ``named`` is true when the user gave this very path."""
 
     path: str
     named: bool
@@ -31,11 +31,11 @@ class Discovered:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which files of a folder count.
+    """The selection of files in a folder.
 
-    All patterns are as in `.gitignore`. ``exclude`` and ``include`` are relative to ``root``, ``here`` (what
-    else is excluded) to where the user is. ``include`` keeps, of the files found, those it matches (all when
-    it is empty). ``gitignore`` leaves out what git ignores, and ``force`` also excludes paths that are named.
+    All patterns are as in `.gitignore`. ``exclude`` and ``include`` are relative to ``root``, ``here``
+    (further excludes) to the working directory. ``include``, unless empty, keeps only the files it matches.
+    ``gitignore`` drops files that git ignores, and ``force`` also excludes paths that are named.
     """
 
     root: str
@@ -46,23 +46,23 @@ class Filter:
     force: bool = False
 
     def includes(self, path: str) -> bool:
-        """Whether a file (its absolute path) is one of those to keep."""
+        """Return whether ``include`` keeps a file (its absolute path)."""
         return not self.include or _spec(self.include).match_file(os.path.relpath(path, self.root))
 
     def excludes(self, path: str) -> bool:
-        """Whether an absolute path (a folder's ends with a slash) is excluded."""
+        """Return whether an absolute path (a folder's ends with a slash) is excluded."""
         return _is_meant(self.exclude, path, self.root) or _is_meant(self.here, path, os.getcwd())
 
 
-#: Tells the filter of a folder, by its absolute path.
+# : Returns the filter of a folder, given its absolute path.
 Filters = Callable[[str], Filter]
 
 
 def discover(paths: Iterable[str], filters: Filters) -> list[Discovered]:
     """Return the files under the paths, each once, folders in name order.
 
-    A path that is not a folder is taken whether or not it exists or is excluded, unless its filter is forced.
-    What is in a folder counts by the filter of that folder.
+    A path that is not a folder is included whether or not it exists or is excluded, unless its filter is
+    forced. Files in a folder are selected by the filter of that folder.
     """
     walker = _Walker(filters)
     found: dict[str, Discovered] = {}
@@ -76,7 +76,7 @@ def discover(paths: Iterable[str], filters: Filters) -> list[Discovered]:
 
 
 def _forced_out(path: str, filters: Filters) -> bool:
-    """Whether a path that is named is excluded nevertheless, itself or a folder that it is in."""
+    """Return whether a named path is excluded nevertheless, itself or by a folder that contains it."""
     folder = os.path.dirname(path)
     filter = filters(folder)
     if not filter.force:
@@ -99,7 +99,7 @@ class _Walker:
     def walk(self, folder: str) -> Iterator[tuple[str, str]]:
         """Yield the files under a folder, which is entered even if excluded itself, and their real paths.
 
-        So are folders in which nobody may look.
+        An unreadable folder is also yielded.
         """
         waiting = [(folder, _ignores_above(os.path.abspath(folder)))]
         while waiting:
@@ -111,9 +111,9 @@ class _Walker:
             try:
                 entries = file_access.entries(here)
             except (FileNotFoundError, NotADirectoryError):
-                continue  # it went meanwhile
+                continue  # it was deleted meanwhile
             except OSError:
-                yield here, real  # to be said of it that it cannot be read
+                yield here, real  # so that it is reported as unreadable
                 continue
             absolute = os.path.abspath(here)
             filter = self._filters(absolute)
@@ -135,7 +135,7 @@ class _Walker:
 
 
 def _excluded(path: str, filter: Filter, ignores: Sequence[tuple[str, GitIgnoreSpec]]) -> bool:
-    """Whether a path (a folder's ends with a slash) is left out; the nearest `.gitignore` decides."""
+    """Return whether a path (a folder's ends with a slash) is left out; the nearest `.gitignore` decides."""
     if filter.excludes(path):
         return True
     slash = "/" if path.endswith("/") else ""
@@ -147,15 +147,15 @@ def _excluded(path: str, filter: Filter, ignores: Sequence[tuple[str, GitIgnoreS
 
 
 def _is_meant(patterns: tuple[str, ...], path: str, folder: str) -> bool:
-    """Whether patterns relative to a folder mean an absolute path.
+    """Return whether patterns relative to a folder match an absolute path.
 
-    What is in a folder that is meant itself, and looked into because it was named, is judged by its own name;
-    so is what lies outside.
+    Below a folder that matches, and was entered because it was named, a path is judged by its own name; so is
+    a path outside of the patterns' folder.
     """
     if not patterns:
         return False
     if (plain := _plain(patterns)) is not None:
-        # No folder above it is meant, or it was looked into all the same.
+        # No folder above it matches, or it was entered nevertheless.
         return plain.fullmatch(os.path.basename(path.rstrip("/"))) is not None
     slash = "/" if path.endswith("/") else ""
     relative = os.path.relpath(path, folder)
@@ -170,9 +170,9 @@ def _is_meant(patterns: tuple[str, ...], path: str, folder: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _plain(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Patterns that are names, with stars at most, as one regular expression; None where others are.
+    """Return simple patterns, names with at most stars, as one regular expression; None if others occur.
 
-    Most are, and need no library for all that `.gitignore` knows.
+    Most patterns are simple, and need no library for the whole syntax of `.gitignore`.
     """
     if any(not _PLAIN.fullmatch(pattern) for pattern in patterns):
         return None

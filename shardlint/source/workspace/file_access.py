@@ -1,8 +1,8 @@
-"""What a run reads of the file system, noted at one place, so that it can be asked whether it is still so.
+"""Tracked file access: every read is recorded, so that a cached result can be validated later.
 
-Whatever reads the project's files does it by these functions: a text, whether something is there, and the
-names in a folder. They note what they found in the innermost `recording`, if there is one. A text that an
-editor has open stands for what is on the disk (`opened`).
+All reads of the project's files go through these functions: a text, whether a path exists, and the names in a
+folder. They record what they find in the innermost `recording`, if there is one. The text that an editor has
+open replaces that on disk (`opened`).
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from dataclasses import field
 
 from shardlint.support.lazy_dataclass import dataclass
 
-#: What lies at a path: a file, a folder, something else, or nothing.
+# : The kind of a path: a file, a folder, something else, or nothing.
 FILE, FOLDER, OTHER, NOTHING = "file", "folder", "other", ""
-#: What is larger is no program, and no notebook either.
+# : A larger file is neither a program nor a notebook.
 MOST_BYTES = 200 * 2**20
-#: What files to check are called, and what tells which of them not to.
+# : Names of files to check, and of the files that select them.
 SUFFIXES, IGNORES = (".py", ".pyi", ".ipynb"), ".gitignore"
-#: Folders that tools make beside the files that they read, and that hold none.
+# : Folders that tools create beside their input, and that hold no sources.
 MADE = frozenset({"__pycache__", ".shardlint_cache"})
-#: What the file system tells of a file, and cannot be the same of another text that is written later.
+# : Metadata of a file that cannot be the same for another text that is written later.
 Stamp = tuple[int, ...]
-#: The digest of a file's text, None for one that could not be read; and its stamp as it was opened.
+# : The digest of a file's text, None if it could not be read; and its stamp when it was opened.
 Text = tuple[str | None, Stamp | None]
 
 
 @dataclass(slots=True, eq=False)
 class Seen:
-    """What was found: paths as they were asked for, relative ones to the folder the user is in.
+    """A record of file accesses; paths are as requested, relative ones to the working directory.
 
-    ``texts`` holds what was read of files, ``kinds`` what lies at paths, ``folders`` the digests of their
-    entries, None for one that could not be listed. ``within`` is what parts of their own read, by id.
-    ``torn`` tells that one path was found with two texts: the run saw a change half way.
+    ``texts`` holds the texts read, ``kinds`` the kinds of paths, ``folders`` the digests of their entries,
+    None for one that could not be listed. ``within`` are the records of nested recordings, by id. ``torn`` is
+    true if one path was read with two different texts: the run saw a change half way.
     """
 
     texts: dict[str, Text] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Seen:
     torn: bool = False
 
     def whole(self) -> Seen:
-        """This with all that its parts have read, which may have each other as parts."""
+        """Return this record merged with all nested ones, which may contain each other."""
         found = Seen()
         waiting, met = [self], {id(self)}
         while waiting:
@@ -57,7 +57,7 @@ class Seen:
         return found
 
     def add(self, other: Seen) -> None:
-        """Add what another one has found, but not its parts."""
+        """Merge another record, without its nested ones."""
         self.torn |= other.torn
         for path, text in other.texts.items():
             self.note_text(path, text)
@@ -65,17 +65,17 @@ class Seen:
         self.folders.update(other.folders)
 
     def note_text(self, path: str, text: Text) -> None:
-        """Note a text that was read."""
+        """Record a text that was read."""
         self.torn |= self.texts.setdefault(path, text)[0] != text[0]
 
 
-#: The recordings that are under way, the innermost last.
+# : The active recordings, the innermost last.
 _under_way: list[Seen] = []
 
 
 @contextmanager
 def recording(apart: bool = False) -> Iterator[Seen]:
-    """Record what is read, as a part of what the recording around it records unless it is to stay apart."""
+    """Record what is read, nested in the surrounding recording unless ``apart``."""
     seen = Seen()
     if not apart:
         hand_on(seen)
@@ -87,29 +87,29 @@ def recording(apart: bool = False) -> Iterator[Seen]:
 
 
 def so_far() -> Seen:
-    """All that the innermost recording has found so far."""
+    """Return a copy of the innermost record."""
     return _under_way[-1].whole() if _under_way else Seen()
 
 
 def hand_on(seen: Seen) -> None:
-    """Count what was read before, with all its parts, as read now."""
+    """Add an earlier record with its nested ones to the active recording."""
     if _under_way and seen is not _under_way[-1]:
         _under_way[-1].within[id(seen)] = seen
 
 
 def take_in(seen: Seen) -> None:
-    """Count what was read before, but for its parts, as read now; it need not be kept."""
+    """Add an earlier record without its nested ones to the active recording; it is not retained."""
     if _under_way:
         _under_way[-1].add(seen)
 
 
-#: The texts that an editor has open, by absolute path.
+# : The texts that an editor has open, by absolute path.
 _open: Mapping[str, bytes] = {}
 
 
 @contextmanager
 def opened(texts: Mapping[str, bytes]) -> Iterator[None]:
-    """Let texts stand for the files with these absolute paths, whether these are on the disk or not."""
+    """Let texts replace the files with these absolute paths, whether or not these exist on disk."""
     global _open
     before, _open = _open, texts
     try:
@@ -131,7 +131,7 @@ def read(path: str, limit: int) -> bytes:
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
-            # Room for all that may be asked for costs more than reading what is there.
+            # Allocating a buffer for the limit costs more than reading the actual size.
             data = file.read(min(status.st_size, limit) + 1)
             if len(data) > status.st_size:
                 data += file.read(limit + 1 - len(data))
@@ -145,17 +145,17 @@ def read(path: str, limit: int) -> bytes:
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """The stamp of a file: of these, a program cannot set the time of the last change (POSIX's ctime)."""
+    """Return the stamp of a file; a program cannot set its time of the last change (POSIX's ctime)."""
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev)
 
 
 def _stamp_of_text(data: bytes) -> Stamp:
-    """The stamp of an open text; no file has one of this length."""
+    """Return the stamp of an open text; no file has one of this length."""
     return (len(data), hash(data))
 
 
 def stamp(path: str) -> Stamp | None:
-    """What tells that a path's text is the same, None where there is no file."""
+    """Return a stamp that changes with a path's text, None where there is no file."""
     if (data := _opened(path)) is not None:
         return _stamp_of_text(data)
     try:
@@ -165,14 +165,14 @@ def stamp(path: str) -> Stamp | None:
 
 
 def digest_of(data: bytes) -> str:
-    """What two equal texts have in common."""
+    """Return a digest that is equal for equal texts."""
     from hashlib import blake2b
 
     return blake2b(data, digest_size=16).hexdigest()
 
 
 def kind_of(path: str) -> str:
-    """What lies at a path, or where it leads to: `FILE`, `FOLDER`, `OTHER` or `NOTHING`."""
+    """Return the kind of a path or its target: `FILE`, `FOLDER`, `OTHER` or `NOTHING`; recorded."""
     kind = look(path)
     if _under_way:
         _under_way[-1].kinds[path] = kind
@@ -180,7 +180,7 @@ def kind_of(path: str) -> str:
 
 
 def look(path: str) -> str:
-    """What lies at a path, noted nowhere."""
+    """Return the kind of a path, without recording it."""
     if _opened(path) is not None:
         return FILE
     try:
@@ -191,22 +191,22 @@ def look(path: str) -> str:
 
 
 def is_file(path: str) -> bool:
-    """Whether a path is a file, or leads to one."""
+    """Return whether a path is a file, or leads to one."""
     return kind_of(path) == FILE
 
 
 def is_folder(path: str) -> bool:
-    """Whether a path is a folder, or leads to one."""
+    """Return whether a path is a folder, or leads to one."""
     return kind_of(path) == FOLDER
 
 
 def exists(path: str) -> bool:
-    """Whether there is anything at a path."""
+    """Return whether there is anything at a path."""
     return kind_of(path) != NOTHING
 
 
 def entries(folder: str) -> list[os.DirEntry[str]]:
-    """The folders in a folder, and its files whose names tell that they could matter. Raises OSError."""
+    """Return a folder's subfolders, and its files with relevant names. Raises OSError."""
     try:
         listed = _entries(folder)
     except OSError:
@@ -219,7 +219,7 @@ def entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 def kind_of_entry(entry: os.DirEntry[str]) -> str:
-    """What an entry is, or leads to: a broken link is `OTHER`, and what may not be looked at a `FILE`."""
+    """Return the kind of an entry's target: a broken link is `OTHER`, an inaccessible one a `FILE`."""
     try:
         return FOLDER if entry.is_dir() else FILE if entry.is_file() else OTHER
     except OSError as error:
@@ -227,7 +227,7 @@ def kind_of_entry(entry: os.DirEntry[str]) -> str:
 
 
 def listing(folder: str) -> str | None:
-    """The digest of a folder's entries, None where it cannot be listed."""
+    """Return the digest of a folder's entries, None where it cannot be listed."""
     try:
         return _listing(_entries(folder))
     except OSError:
@@ -246,7 +246,7 @@ def _matters(entry: os.DirEntry[str]) -> bool:
 
 
 def _listing(entries: list[os.DirEntry[str]]) -> str:
-    """What two folders with the same entries have in common: their names, kinds, and where links lead."""
+    """Return a digest that is equal for folders with the same entries: their names, kinds, and link targets."""
     lines = []
     for entry in entries:
         try:

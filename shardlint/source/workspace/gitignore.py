@@ -1,4 +1,4 @@
-"""Patterns as in `.gitignore`, in time that many stars cannot blow up."""
+"""Patterns as in `.gitignore`, matched without catastrophic backtracking."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 _STAR = r"[^/]*"
-#: A star, what follows it up to the next one (letters, escaped ones, `?` and plain sets), and that one.
+# : A star, the text up to the next one (letters, escaped ones, `?` and plain sets), and that next star.
 _BETWEEN_STARS = re.compile(
     r"(?:\[\^/\]\*)+((?:\\.|\[\^/\](?!\*)|\[[^\^/\\\]\[][^/\\\]\[]*\]|[^\[\]()?*+|\\^$./])+)(?=\[\^/\]\*)"
 )
 
 
 class _Pattern(GitIgnoreSpecPattern):
-    """A pattern whose expression never goes back to what an earlier star took.
+    """A pattern whose expression never backtracks into an earlier star.
 
-    The first place that fits what follows a star is as good as any later one, since the next star takes what
-    lies between; so it is final, as in `fnmatch.translate`.
+    The first match of the text after a star is as good as any later one, since the next star absorbs the
+    difference; so it is made atomic, as in `fnmatch.translate`.
     """
 
     @classmethod

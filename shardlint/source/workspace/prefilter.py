@@ -1,4 +1,4 @@
-"""The first question asked of a text, and for most the last: does it mention an API of sharding at all?"""
+"""A text search that drops most files: does the text mention a sharding API at all?"""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 from shardlint.source.lexing import without_prose
 
-#: Of these, every program with something to judge mentions one: its specs, meshes and shardings, its
-#: collectives, its partitioned parameters, or a comment to shardlint. Parts of names on purpose:
-#: ``in_shardings`` and ``out_shardings`` are one needle. One search each is faster than one pattern of all.
+# : Every program with something to judge mentions one of these: its specs, meshes and shardings, its
+# collectives, its partitioned parameters, or a comment to shardlint. Parts of names on purpose:
+# ``in_shardings`` and ``out_shardings`` are one needle. One search each is faster than one pattern of all.
 _NEEDLES = (
     "PartitionSpec", "jax.P", "jax.sharding", "Sharding", "hardings", "AxisType",
     "make_mesh", "device_mesh", "abstract_mesh", "set_mesh", "use_mesh",
@@ -16,19 +16,20 @@ _NEEDLES = (
     "artitioning", "Partitioned", "logical_ax", "logical_constraint", "axis_rules", "with_axes",
     "make_array_from_", "spmd_axis_name", "axis_resources", "shardlint:",
 )  # fmt: skip
-#: The same of names that other words end with: numpy has a `normalize_axis_index`.
+# : The same for names that are suffixes of others: numpy has a `normalize_axis_index`.
 _WORDS = (
     "smap", "pjit", "xmap", "pmap", "psum", "pmean", "pmax", "pmin", "ppermute", "pbroadcast", "pshuffle",
     "pvary", "pcast", "psend", "precv", "reshard", "all_gather", "all_to_all", "ragged_all_to_all",
     "axis_index", "axis_size", "auto_axes", "explicit_axes",
     "axis_frame", "nonempty_axis_env", "unsafe_get_axis_names", "thread_local_state", "thread_resources",
 )  # fmt: skip
-#: Patterns, each with a text that all it finds hold: most files do not, so most are never compiled.
+# : Patterns, each with a text that all its matches contain: most files lack it, so most patterns are never
+# compiled.
 _PATTERNS = {
     **{word: rf"\b{word}" for word in _WORDS},
     "Mesh": r"Mesh(?!grid|\d)",
     "expect": r"#\s*expect(?:-silent)?:\s*[A-Z]+\d",
-    # Names that only some releases of JAX have, where nothing else tells of sharding.
+    # Names that only some JAX releases have, where nothing else mentions sharding.
     "jax.tree_": r"jax\.tree_(?!util)",
     "jax import": r"\bjax import .*\btree_(?!util)",
     "vma=": r"\bvma=",
@@ -37,16 +38,16 @@ _PATTERNS = {
     "experimental.": r"experimental\.(?:maps|shard|layout)\b",
     "AxisName": r"\bAxisName\b",
 }
-#: Of files also what may only lead to such a thing, by the project's own functions.
+# : For files, also names that lead to sharding only through the project's own functions.
 _LEADING = {"mesh": "(?<![a-z])mesh(?!grid)", "import": r"import[^\n]*\bP\b"}
-#: What many needles hold: where it is not, neither are these, and most files hold little of it.
+# : Texts that many needles contain: if one is absent, so are its needles, and most files have few of them.
 _STEMS = (
     "hard", "mesh", "axis_", "_axes", "Axis", "map", "all_", "artition", "jax.", "logical_", "thread_",
 )  # fmt: skip
 
 
 def _by_stem() -> dict[bytes, dict[bytes, bytes]]:
-    """The needles of files, each with its pattern if it has one, by what to look for first."""
+    """Return the needles of files, each with its pattern if it has one, grouped by the text to search first."""
     plain = dict.fromkeys(("harding", *_NEEDLES), "")
     found: dict[bytes, dict[bytes, bytes]] = {}
     for needle, pattern in (plain | _PATTERNS | _LEADING).items():
@@ -63,7 +64,7 @@ _CALLED = re.compile(r"""\bPS?\(|harding(?:\s*=(?!=)|["'])""")
 
 
 def mentions_sharding(data: bytes) -> bool:
-    """Whether a file's bytes mention anything that shardlint judges."""
+    """Return whether a file's bytes mention anything that shardlint judges."""
     return any(
         needle in data and (not pattern or re.search(pattern, data) is not None)
         for stem, needles in _SOUGHT.items()
@@ -73,22 +74,24 @@ def mentions_sharding(data: bytes) -> bool:
 
 
 def code_mentions_sharding(data: bytes) -> bool:
-    """Whether a file does so outside of its docstrings and comments, or in a comment to shardlint."""
+    """Return whether a file does so outside its docstrings and comments, or in a comment to shardlint."""
     if not mentions_sharding(data):
         return False
-    # Of bytes that Python reads, all that is looked for is ASCII.
+    # In bytes that Python accepts, everything searched for is ASCII.
     text = data.decode("latin-1")
     return speaks_to_shardlint(text) or mentions_sharding(without_prose(text).encode("latin-1"))
 
 
 def speaks_to_shardlint(text: str) -> bool:
-    """Whether a text holds a comment to shardlint."""
-    # Most texts hold neither, which is seen at a fraction of the cost of a search.
+    """Return whether a text contains a comment to shardlint."""
+    # Most texts contain neither, and this test costs a fraction of a search.
     return ("shardlint:" in text or "expect" in text) and _TOLD.search(text) is not None
 
 
 def speaks_of_sharding(text: str) -> bool:
-    """Whether code mentions anything that shardlint judges; a variable `mesh`, or ``x.sharding``, is none."""
+    """Return whether code mentions anything that shardlint judges; a variable `mesh` or ``x.sharding`` is
+    not.
+    """
     return (
         any(needle in text for needle in _NEEDLES)
         or _CALLED.search(text) is not None
