@@ -1,9 +1,9 @@
-"""Values of ours as text and back, for what is kept on disk: data only, whoever wrote it.
+"""Serialization of values for the cache on disk: data only, whoever wrote it.
 
-A document is JSON: the names of the classes in it, and its parts, each a list that begins with the number
-of its class and goes on with its fields. A field is a plain value, or ``[n]``, which means the part before it
-with that number: equal values are written once. Reading makes plain values, tuples and the like, and the
-classes of `CLASSES`, which hold data and do nothing when they are made; it runs no other code.
+A document is JSON: the names of its classes, and its parts, each a list of the number of its class and its
+fields. A field is a plain value, or ``[n]``, a reference to the earlier part with that number: equal values
+are written once. Decoding creates plain values, tuples and the like, and instances of `CLASSES`, which only
+hold data; it runs no other code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from shardlint.model.spans import Configured, Written
 
-#: The classes that may be in a document, by their modules: frozen dataclasses, named tuples, enumerations.
+# : The classes allowed in a document, by module: frozen dataclasses, named tuples, enumerations.
 CLASSES = {
     "shardlint.model.spans": "LookedUp Span",
     "shardlint.model.findings": "Applicability Confirmation Edit Finding Fix Group Related Severity",
@@ -36,14 +36,14 @@ CLASSES = {
 }
 _MODULES = {name: module for module, names in CLASSES.items() for name in names.split()}
 
-#: A document that is longer, whose parts would be more if all were written out, or are nested deeper, is
-#: neither written nor read.
+# : Limits on a document's length, on its parts if all references were expanded, and on nesting: beyond them
+# it is neither written nor read.
 MAX_LENGTH = 256 * 2**20
 MAX_PARTS = 20_000_000
 MAX_DEPTH = 300
 
 _PLAIN = (str, int, bool, float, type(None))
-#: Texts that tell the evaluator more than their letters.
+# : Subclasses of str that carry more than their letters.
 _TEXTS = (Configured, Written)
 _MAKERS: dict[str, Callable[[list[Any]], Any]] = {
     "tuple": tuple,
@@ -56,15 +56,15 @@ _MAKERS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 class CannotEncode(Exception):
-    """A value that no document can hold."""
+    """A value that cannot be encoded."""
 
 
 class CannotDecode(Exception):
-    """A text that is no document of ours."""
+    """A text that is not a document of this codec."""
 
 
 def encode(value: Any) -> str:
-    """Write a value. Raises CannotEncode."""
+    """Return a value as a document. Raises CannotEncode."""
     encoder = _Encoder()
     root = encoder.field(value)
     classes, parts = json.dumps(list(encoder.classes)), ",".join(encoder.parts)
@@ -72,7 +72,7 @@ def encode(value: Any) -> str:
 
 
 def decode(text: str) -> Any:
-    """Read what `encode` wrote. Raises CannotDecode, and nothing else, for whatever the text is."""
+    """Return the value of a document. Raises CannotDecode, and nothing else, for any other text."""
     if len(text) > MAX_LENGTH:
         raise CannotDecode("it is too long")
     try:
@@ -108,11 +108,11 @@ class _Encoder:
         self.classes: dict[str, int] = {}
         self.parts: list[str] = []
         self._numbers: dict[str, int] = {}
-        #: By identity; the values are kept, so that no other can come to have the identity of one.
+        # : By identity; the values are retained, so that no other can reuse an identity.
         self._known: dict[int, tuple[Any, list[int]]] = {}
 
     def field(self, value: Any) -> Any:
-        """A value as a field of another."""
+        """Return a value as a field of another."""
         kind = type(value)
         if kind in _PLAIN:
             return value
@@ -127,7 +127,7 @@ class _Encoder:
         if kind is tuple or kind is list:
             name, items = kind.__name__, value
         elif kind is frozenset:
-            # In an order of their own: sets are walked in another one each time.
+            # Sorted: the iteration order of sets differs between processes.
             name, items = "frozenset", sorted(value, key=repr)
         elif kind is dict:
             name, items = "dict", [part for pair in value.items() for part in pair]
@@ -139,7 +139,7 @@ class _Encoder:
             name = kind.__name__
             unknown = known_class("Unknown")
             if known_class(name) is not kind and unknown is not None and kind.__base__ is unknown:
-                # What the evaluator alone tells apart is unknown to all who read this.
+                # An object that only the evaluator distinguishes is unknown to every reader.
                 kind, name = unknown, "Unknown"
             if known_class(name) is not kind:
                 raise CannotEncode(f"{kind.__module__}.{kind.__qualname__}")
@@ -163,7 +163,7 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 @cache
 def known_class(name: str) -> type | None:
-    """The class of this name that a document may hold, loaded when it is first met."""
+    """Return the class of this name if a document may hold it, imported when it is first needed."""
     module = _MODULES.get(name)
     return None if module is None else getattr(importlib.import_module(module), name, None)
 

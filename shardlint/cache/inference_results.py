@@ -1,4 +1,4 @@
-"""Results of inference by source, each with what it was made from."""
+"""Cached results of inference by source, each with the files that it depends on."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from shardlint.source.workspace import file_access
 
 
 class Results:
-    """Results that are kept from run to run, for one run, which has read some files already (``known``).
+    """The cached results, for one run, which may have read some files already (``known``).
 
-    A result is found again for the same text of a source under the same settings, if all that its program
-    read besides is as it was: the modules it imports, and that there are none where it looked first.
+    A result is reused for the same text of a source under the same settings, if everything else that its
+    program read is unchanged: the modules it imports, and the absence of those it searched first.
     """
 
     def __init__(self, store: Store, known: file_access.Seen) -> None:
@@ -29,7 +29,7 @@ class Results:
         self._facts = validation.Facts(known)
 
     def key(self, source: Source, settings: Hashable) -> bytes:
-        """What a source has in common with another of the same result, as far as one sees by itself."""
+        """Return a key that is equal for sources with the same own text and settings."""
         about = blake2b(digest_size=20)
         told = (os.getcwd(), source.path, source.devices, source.problems, settings)
         about.update(self._tool + repr(told).encode(errors="surrogatepass"))
@@ -39,7 +39,7 @@ class Results:
         return b"uses" + about.digest()
 
     def get(self, key: bytes) -> Any:
-        """The result that is kept under a key and holds now, None if there is none."""
+        """Return the valid result for a key, None if there is none."""
         kept = self.store.get(key)
         if kept is None:
             return None
@@ -52,7 +52,7 @@ class Results:
             return None
 
     def keep(self, key: bytes, result: str, read: file_access.Seen) -> None:
-        """Keep an encoded result, and what it was made from."""
+        """Store an encoded result with the file accesses it depends on."""
         if not read.torn:
             made_from = validation.written(read, None)
             self.store.keep(
@@ -61,5 +61,5 @@ class Results:
 
     @property
     def met(self) -> file_access.Seen:
-        """What was looked at to tell that results hold."""
+        """Return the file accesses made to validate results."""
         return self._facts.met

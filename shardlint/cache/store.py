@@ -1,8 +1,8 @@
-"""Where results are kept between runs: an SQLite database in a folder of its own.
+"""The cache on disk: an SQLite database in a folder of its own.
 
-Nothing here may fail a run: whatever is wrong with the store, it gives nothing and keeps nothing. What it
-holds is data that anybody may have written: a folder or file that is a link is not used, nor is a database
-with other tables than ours; and the callers check what they get.
+The store never makes a run fail: if anything is wrong with it, it returns nothing and stores nothing. Its
+contents are untrusted: a folder or file that is a link is not used, nor is a database with tables other than
+ours; callers validate what they read.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from collections.abc import Iterator, Set
 
 FOLDER = ".shardlint_cache"
 _FILE = "shardlint.sqlite3"
-#: What SQLite writes beside a database.
+# : Suffixes of the files that SQLite writes beside a database.
 _BESIDE = ("", "-journal", "-wal", "-shm")
 _TABLE = (
     "CREATE TABLE results (key BLOB PRIMARY KEY, used INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID"
 )
-#: Seconds to wait while another process writes.
+# : Seconds to wait while another process writes.
 _PATIENCE = 2.0
-#: Results that were not used for so many seconds go, and then the oldest while there is more than so much.
+# : Seconds after which an unused result is deleted, and the size beyond which the oldest ones are.
 MAX_AGE = 30 * 24 * 3600
 MAX_BYTES = 256 * 2**20
-#: How much waits to be written.
+# : Bytes that may be pending before they are written.
 _MUCH = 8 * 2**20
-#: What one result may be when it is unpacked.
+# : The largest result when uncompressed.
 MAX_VALUE = 128 * 2**20
-#: Seconds after which it is noted again that a result was used.
+# : Seconds after which a use of a result is recorded again.
 _USED_AGAIN = 24 * 3600
-#: Steps of SQLite's machine for one statement: only a database made to hang takes more.
+# : The most steps of SQLite's machine for one statement; only a malicious database takes more.
 _MAX_STEPS = 2_000
 _STEP = 100_000
 
@@ -45,16 +45,16 @@ _CACHEDIR_TAG = (
 
 
 class Unusable(Exception):
-    """A store that cannot be used; the message says why."""
+    """A store that cannot be used; the message states why."""
 
 
 class Store:
-    """Values by keys, kept on disk.
+    """Values by keys, stored on disk.
 
     Args:
-        folder: the folder of the store, made when something is kept first.
+        folder: the folder of the store, created when something is first stored.
 
-    ``problem`` says why there is nothing to be had, if so.
+    ``problem`` states why the store is disabled, if it is.
     """
 
     def __init__(self, folder: str) -> None:
@@ -66,11 +66,11 @@ class Store:
         self._size = 0
 
     def get(self, key: bytes) -> bytes | None:
-        """The value that is kept under a key, None where there is none."""
+        """Return the value of a key, None where there is none."""
         return self.get_all({key}).get(key)
 
     def get_all(self, keys: Set[bytes]) -> dict[bytes, bytes]:
-        """The values that are kept under some of these keys."""
+        """Return the values that are stored for some of these keys."""
         found: dict[bytes, bytes] = {}
         for key in self._waiting.keys() & keys:
             if (value := _unpacked(self._waiting[key])) is not None:
@@ -91,7 +91,7 @@ class Store:
         return found
 
     def keep(self, key: bytes, value: bytes) -> None:
-        """Keep a value: it is written by `save`, or once there is much to write."""
+        """Store a value: it is written by `save`, or once many are pending."""
         if self.problem is not None:
             return
         self._waiting[key] = packed = _packed(value)
@@ -100,7 +100,7 @@ class Store:
             self.save()
 
     def save(self) -> None:
-        """Write what is to be kept, all of it or nothing."""
+        """Write all pending values, in one transaction."""
         waiting, stale = self._waiting, self._stale - self._waiting.keys()
         self._waiting, self._stale, self._size = {}, set(), 0
         if not waiting and not stale:
@@ -117,7 +117,7 @@ class Store:
                 _prune(connection, now)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(sqlite3.Error):
@@ -125,7 +125,7 @@ class Store:
 
     @contextlib.contextmanager
     def _trying(self) -> Iterator[None]:
-        """Give the store up, for this run, when something is wrong with it."""
+        """Disable the store for this run if anything is wrong with it."""
         try:
             yield
         except Exception as error:
@@ -149,7 +149,7 @@ class Store:
 
 
 def check(folder: str) -> None:
-    """Raise Unusable unless a store's folder is none yet, or one that no file in it leads out of."""
+    """Raise Unusable unless a store's folder is absent, or holds no links that lead out of it."""
     try:
         mode = os.lstat(folder).st_mode
     except FileNotFoundError:
@@ -165,7 +165,7 @@ def check(folder: str) -> None:
 
 
 def _make(folder: str) -> None:
-    """Make the folder, with what tells others that it is a cache."""
+    """Create the folder, with the files that mark it as a cache."""
     os.makedirs(folder, exist_ok=True)
     check(folder)
     for name, text in (("CACHEDIR.TAG", _CACHEDIR_TAG), (".gitignore", "*\n")):
@@ -177,7 +177,7 @@ def _make(folder: str) -> None:
 
 
 def _connected(path: str) -> sqlite3.Connection:
-    """Open a database, and make our table in an empty one. Raises sqlite3.Error and Unusable."""
+    """Open a database, and create the table in an empty one. Raises sqlite3.Error and Unusable."""
     connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
     try:
         steps = [0]
@@ -200,7 +200,9 @@ def _connected(path: str) -> sqlite3.Connection:
 
 
 def _holds_ours(connection: sqlite3.Connection) -> bool:
-    """Whether the database holds our table, False where it is empty. Raises Unusable for anything else."""
+    """Return whether the database holds our table, False where it is empty. Raises Unusable for anything
+    else.
+    """
     found = connection.execute("SELECT type, name, sql FROM sqlite_master LIMIT 5").fetchall()
     if found and found != [("table", "results", _TABLE)]:
         raise Unusable("the database is not ours")
@@ -220,7 +222,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _prune(connection: sqlite3.Connection, now: int) -> None:
-    """Let go of what is old, and of the oldest of too much."""
+    """Delete old results, and the oldest ones beyond the size limit."""
     connection.execute("DELETE FROM results WHERE used < ? OR used > ?", (now - MAX_AGE, now + MAX_AGE))
     pages, free, size = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
@@ -229,7 +231,7 @@ def _prune(connection: sqlite3.Connection, now: int) -> None:
     over = (pages - free) * size - MAX_BYTES
     if over <= 0:
         return
-    # A quarter more, so that not every run has to.
+    # A quarter more, so that not every run has to delete.
     over += MAX_BYTES // 4
     for key, length in connection.execute("SELECT key, length(value) FROM results ORDER BY used").fetchall():
         if over <= 0:
@@ -239,7 +241,7 @@ def _prune(connection: sqlite3.Connection, now: int) -> None:
 
 
 def _remove(folder: str) -> None:
-    """Remove a database that SQLite finds broken: the next run begins anew."""
+    """Delete a database that SQLite finds broken: the next run starts with an empty one."""
     for name in _BESIDE:
         with contextlib.suppress(OSError):
             os.unlink(os.path.join(folder, _FILE + name))
@@ -250,7 +252,7 @@ def _packed(value: bytes) -> bytes:
 
 
 def _unpacked(value: object) -> bytes | None:
-    """A value as it was packed, None for what was not, or would be too much."""
+    """Return a value uncompressed, None if it is malformed or too large."""
     if not isinstance(value, bytes):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a result depends on besides what was read: shardlint's own text, its parser, and Python."""
+"""The dependencies of a result besides the files read: shardlint's own code, its parser, and Python."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from shardlint.cache.store import Store
 
 @lru_cache(maxsize=8)
 def tool_digest(store: Store) -> bytes:
-    """What two installations share that give the same results.
+    """Return a digest that is equal for installations that produce the same results.
 
-    Reading all of one's own text takes as long as a small run: while its files are as they were, what was
-    worked out before is taken from the store.
+    Reading all of shardlint's code takes as long as a small run: while its files' stamps are unchanged, the
+    digest is taken from the store.
     """
     files = sorted(_files())
     about = blake2b(digest_size=16)
@@ -46,7 +46,7 @@ def _digest(paths: list[str]) -> bytes:
 
 
 def _files() -> Iterator[tuple[str, os.stat_result]]:
-    """Our own modules, and the files that tell the versions of the libraries that decide results."""
+    """Yield shardlint's own modules, and the files with the versions of the libraries that affect results."""
     waiting = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
     while waiting:
         with os.scandir(waiting.pop()) as entries:

@@ -1,4 +1,4 @@
-"""Whether the file system is as a run found it: what was read, as it is stored, and asked again."""
+"""Validation of recorded file accesses: whether the file system is still as a run found it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 from shardlint.source.workspace import file_access
 from shardlint.source.workspace.file_access import Seen, Stamp, Text
 
-#: A file system's clock is no finer than this, nor nearer to ours: a file that was changed less long before
-#: it was read may be changed once more and have the same stamp.
+# : The granularity of file times, in nanoseconds: a file that was changed less than this before it was read
+# may be changed once more and have the same stamp.
 _COARSE = 2 * 10**9
-#: Whether a stamp tells of every change: elsewhere the time of the last change is that of the creation.
+# : Whether a stamp reflects every change: on other systems ctime is the time of creation.
 _STAMPED = os.name == "posix"
 
 
 def now() -> int:
-    """The time, as `written` is told of it."""
+    """Return the present time, for `written`."""
     return time.time_ns()
 
 
 def written(found: Seen, since: int | None) -> dict[str, Any]:
-    """What was read since some time, as JSON has it; without a time no stamp of it is trusted."""
+    """Return recorded accesses as JSON values; without a start time (``since``) no stamp is trusted."""
     texts = {path: [digest, _trusted(stamp, since)] for path, (digest, stamp) in found.texts.items()}
     absent: dict[str, list[str]] = {}
     kinds = {}
@@ -43,10 +43,10 @@ def _trusted(stamp: Stamp | None, since: int | None) -> list[int] | None:
 
 
 class Facts:
-    """What the file system is like now; each thing is looked at once, and noted in ``met``.
+    """The current file system; each path is examined once, and recorded in ``met``.
 
-    ``known`` was read in this run before. ``read`` counts the texts that were read, since no stamp told
-    that they are the same.
+    ``known`` are accesses made earlier in this run. ``read`` counts the texts that were read because no stamp
+    proved them unchanged.
     """
 
     def __init__(self, known: Seen | None = None) -> None:
@@ -54,7 +54,7 @@ class Facts:
         self.read = 0
 
     def hold(self, facts: Mapping[str, Any]) -> bool:
-        """Whether all that was read is as it was; False for what is no record of ours."""
+        """Return whether everything recorded is unchanged; False for a malformed record."""
         try:
             return (
                 all(self._kind(path) == kind for path, kind in facts["kinds"].items())
