@@ -18,7 +18,7 @@ from typing import Any
 
 from shardlint.model.spans import Configured, Written
 
-# : The classes allowed in a document, by module: frozen dataclasses, named tuples, enumerations.
+#: The classes allowed in a document, by module: frozen dataclasses, named tuples, enumerations.
 CLASSES = {
     "shardlint.model.spans": "LookedUp Span",
     "shardlint.model.findings": "Applicability Confirmation Edit Finding Fix Group Related Severity",
@@ -36,14 +36,14 @@ CLASSES = {
 }
 _MODULES = {name: module for module, names in CLASSES.items() for name in names.split()}
 
-# : Limits on a document's length, on its parts if all references were expanded, and on nesting: beyond them
-# it is neither written nor read.
+#: Limits on a document's length, on its parts if all references were expanded, and on nesting: beyond them
+#: it is neither written nor read.
 MAX_LENGTH = 256 * 2**20
 MAX_PARTS = 20_000_000
 MAX_DEPTH = 300
 
 _PLAIN = (str, int, bool, float, type(None))
-# : Subclasses of str that carry more than their letters.
+#: Subclasses of str that carry more than their letters.
 _TEXTS = (Configured, Written)
 _MAKERS: dict[str, Callable[[list[Any]], Any]] = {
     "tuple": tuple,
@@ -108,7 +108,7 @@ class _Encoder:
         self.classes: dict[str, int] = {}
         self.parts: list[str] = []
         self._numbers: dict[str, int] = {}
-        # : By identity; the values are retained, so that no other can reuse an identity.
+        #: By identity; the values are retained, so that no other can reuse an identity.
         self._known: dict[int, tuple[Any, list[int]]] = {}
 
     def field(self, value: Any) -> Any:

@@ -17,23 +17,23 @@ from collections.abc import Iterator, Set
 
 FOLDER = ".shardlint_cache"
 _FILE = "shardlint.sqlite3"
-# : Suffixes of the files that SQLite writes beside a database.
+#: Suffixes of the files that SQLite writes beside a database.
 _BESIDE = ("", "-journal", "-wal", "-shm")
 _TABLE = (
     "CREATE TABLE results (key BLOB PRIMARY KEY, used INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID"
 )
-# : Seconds to wait while another process writes.
+#: Seconds to wait while another process writes.
 _PATIENCE = 2.0
-# : Seconds after which an unused result is deleted, and the size beyond which the oldest ones are.
+#: Seconds after which an unused result is deleted, and the size beyond which the oldest ones are.
 MAX_AGE = 30 * 24 * 3600
 MAX_BYTES = 256 * 2**20
-# : Bytes that may be pending before they are written.
+#: Bytes that may be pending before they are written.
 _MUCH = 8 * 2**20
-# : The largest result when uncompressed.
+#: The largest result when uncompressed.
 MAX_VALUE = 128 * 2**20
-# : Seconds after which a use of a result is recorded again.
+#: Seconds after which a use of a result is recorded again.
 _USED_AGAIN = 24 * 3600
-# : The most steps of SQLite's machine for one statement; only a malicious database takes more.
+#: The most steps of SQLite's machine for one statement; only a malicious database takes more.
 _MAX_STEPS = 2_000
 _STEP = 100_000
 

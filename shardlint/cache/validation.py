@@ -10,10 +10,10 @@ from typing import Any
 from shardlint.source.workspace import file_access
 from shardlint.source.workspace.file_access import Seen, Stamp, Text
 
-# : The granularity of file times, in nanoseconds: a file that was changed less than this before it was read
-# may be changed once more and have the same stamp.
+#: The granularity of file times, in nanoseconds: a file that was changed less than this before it was read
+#: may be changed once more and have the same stamp.
 _COARSE = 2 * 10**9
-# : Whether a stamp reflects every change: on other systems ctime is the time of creation.
+#: Whether a stamp reflects every change: on other systems ctime is the time of creation.
 _STAMPED = os.name == "posix"
 
 

@@ -104,7 +104,7 @@ class Finding:
     use: Use | None = field(default=None, compare=False, repr=False)
 
 
-# : A generated name for an unnamed size in a message, outside of code quoted from a program.
+#: A generated name for an unnamed size in a message, outside of code quoted from a program.
 _UNNAMED = re.compile(r"""(?<!["'`\w])\?\d+\b""")
 
 

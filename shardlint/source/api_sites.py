@@ -58,7 +58,7 @@ _NAMES: dict[str, SiteKind] = {
         SiteKind.COLLECTIVE,
     ),
 }  # fmt: skip
-# : Calls that are sites only with one of these keywords.
+#: Calls that are sites only with one of these keywords.
 _WITH_KEYWORD: dict[str, tuple[SiteKind, frozenset[str]]] = {
     **dict.fromkeys(
         ("jit", "pjit", "filter_jit"), (SiteKind.PLACEMENT, frozenset({"in_shardings", "out_shardings"}))
@@ -75,7 +75,7 @@ _WITH_KEYWORD: dict[str, tuple[SiteKind, frozenset[str]]] = {
     ),
 }  # fmt: skip
 
-# : Libraries with functions of these names, as programs refer to them.
+#: Libraries with functions of these names, as programs refer to them.
 _OTHERS = frozenset({"torch", "np", "numpy", "tf", "dist"})
 
 

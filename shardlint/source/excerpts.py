@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Excerpts:
-    """Reads lines from files, or from ``unsaved``: contents by path that are not on disk, or differ from it."""
+    """Reads lines from files, or from ``unsaved``: contents by path that are not (so) on disk."""
 
     def __init__(self, unsaved: Mapping[str, bytes] | None = None) -> None:
         self._unsaved = unsaved or {}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from shardlint.support.lazy_dataclass import dataclass
 
-# : The text after the first character of a comment or string.
+#: The text after the first character of a comment or string.
 _REST = r"""
     (?<=\#) (?P<comment>[^\r\n]*)
     | (?<=") (?: "" (?: [^"\\]++ | \\. | "(?!"") )*+ (?: \"{3} | \Z | \\\Z )
@@ -15,10 +15,10 @@ _REST = r"""
     | (?<=') (?: '' (?: [^'\\]++ | \\. | '(?!'') )*+ (?: '{3} | \Z | \\\Z )
                | (?!'') (?: [^'\\\r\n]++ | \\(?:\r\n|.) )*+ (?: ' | (?=[\r\n]) | \Z | \\\Z ) )
 """
-# : A comment, or a string literal without its prefix. An unterminated string ends with its line (or with the
-# text, in triple quotes), so that a scan of broken text continues as an editor's would. Group ``comment`` is
-# set for comments only, to the text after the ``#``. The pattern begins with a set of characters, for which
-# `re` can search directly: four times as fast.
+#: A comment, or a string literal without its prefix. An unterminated string ends with its line (or with the
+#: text, in triple quotes), so that a scan of broken text continues as an editor's would. Group ``comment`` is
+#: set for comments only, to the text after the ``#``. The pattern begins with a set of characters, for which
+#: `re` can search directly: four times as fast.
 STRING_OR_COMMENT = re.compile(rf"""[\#"'] (?: {_REST} )""", re.VERBOSE | re.DOTALL)
 
 _DOCSTRING = r"""
@@ -26,8 +26,8 @@ _DOCSTRING = r"""
     (?: \"{3} (?: [^"\\]++ | \\. | "(?!"") )*+ \"{3} | '{3} (?: [^'\\]++ | \\. | '(?!'') )*+ '{3} )
 """
 _MODULE_DOCSTRING = re.compile(_DOCSTRING, re.VERBOSE | re.DOTALL)
-# : A comment, or a docstring with the colon before it; other strings match without a group. A text in triple
-# quotes on a line of its own after a colon may also be a value in a dict, which contains no code either.
+#: A comment, or a docstring with the colon before it; other strings match without a group. A text in triple
+#: quotes on a line of its own after a colon may also be a value in a dict, which contains no code either.
 _PROSE = re.compile(
     rf"""
     [:\#"'] (?: (?<=:) (?P<docstring> [ \t]*(?:\#[^\n]*)?\r?\n {_DOCSTRING} ) | {_REST} )
@@ -35,9 +35,9 @@ _PROSE = re.compile(
     STRING_OR_COMMENT.flags,
 )
 
-# : Python's line ends; `str.splitlines` recognizes more.
+#: Python's line ends; `str.splitlines` recognizes more.
 NEWLINE = re.compile(r"\r\n|\r|\n")
-# : For texts that are all ASCII, as most are, and for others: such character sets are faster to search.
+#: For texts that are all ASCII, as most are, and for others: such character sets are faster to search.
 _WORD = {ascii: re.compile(r"[^\W\d]\w*+", re.ASCII if ascii else 0) for ascii in (True, False)}
 
 
@@ -82,7 +82,7 @@ def without_prose(text: str) -> str:
     return _PROSE.sub(_code, text) if first is None else f":{_PROSE.sub(_code, text[first.end() :])}"
 
 
-# : The replacements for groups.
+#: The replacements for groups.
 _LEFT = {"docstring": ":", "comment": ""}
 
 

@@ -1,4 +1,4 @@
-"""Logical lines, read without parsing: the lines of each statement, and which of them can end in a comment."""
+"""Logical lines, read without parsing: the lines of each statement, and where a comment may end them."""
 
 from __future__ import annotations
 

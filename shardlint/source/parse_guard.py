@@ -17,16 +17,16 @@ from shardlint.support.lazy_dataclass import dataclass
 
 #: Nested brackets: CPython's own limit ("too many nested parentheses").
 MAX_BRACKETS = 200
-# : Links on the longest path from a statement down to a name; a bracket counts as three.
+#: Links on the longest path from a statement down to a name; a bracket counts as three.
 MAX_LINKS = 1000
 
 _BRACKET_LINKS = 3
-# : A line of at most this many characters cannot pass a limit by itself.
+#: A line of at most this many characters cannot pass a limit by itself.
 _SHORT = min(MAX_BRACKETS, MAX_LINKS // (_BRACKET_LINKS + 1))
 
-# : One link deepens the tree by one: an operator, a dot, a prefix word, a loop of a comprehension.
+#: One link deepens the tree by one: an operator, a dot, a prefix word, a loop of a comprehension.
 _LINK = re.compile(r"[-+*/%@&|^~<>.]|\b(?:not|and|or|if|lambda|await|yield|for)\b")
-# : Substrings of all links (`for` has an `or`), and strings, which count as one.
+#: Substrings of all links (`for` has an `or`), and strings, which count as one.
 _LINKS = (*"-+*/%@&|^~<>.\"'", "not", "and", "or", "if", "lambda", "await", "yield")
 _SCAN = re.compile(
     rf"(?P<string>{STRING_OR_COMMENT.pattern})"
@@ -38,7 +38,7 @@ _SCAN = re.compile(
     """,
     STRING_OR_COMMENT.flags,
 )
-# : Line ends before a line that begins with a word or a decorator: at module level, and in classes.
+#: Line ends before a line that begins with a word or a decorator: at module level, and in classes.
 _BLOCK, _METHOD = re.compile(r"\n(?=[^\W\d]|@)"), re.compile(r"\n(?= {4}(?:[^\W\d]|@))")
 _CHAIN = re.compile(r"^([ \t]*)(if|elif)\b", re.MULTILINE)
 
@@ -138,7 +138,7 @@ def _stretches(bare: str) -> Iterator[str]:
 
 
 def _holds_enough(text: str) -> bool:
-    """Return whether a text would pass a limit if it were a single statement, nested as deeply as possible."""
+    """Return whether a text would pass a limit as a single statement, nested as deeply as possible."""
     if len(text) < _SHORT:
         return False
     opened = text.count("(") + text.count("[") + text.count("{")

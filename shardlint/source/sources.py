@@ -15,11 +15,11 @@ from shardlint.source.notebooks.cells import BrokenNotebook, blank_magics, is_in
 from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
 
-# : Larger files hold data, not programs. A notebook may be larger, since most of its size is pictures.
+#: Larger files hold data, not programs. A notebook may be larger, since most of its size is pictures.
 MAX_BYTES = 10 * 2**20
 MAX_NOTEBOOK_BYTES = file_access.MOST_BYTES
 
-# : Replaces a cell that cannot be parsed: it may have bound any name.
+#: Replaces a cell that cannot be parsed: it may have bound any name.
 _OPAQUE = "from _unreadable_cell import *\n"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., object])
-# : The stack size that a function declares, in words: one MiB. As much is left for its callees.
+#: The stack size that a function declares, in words: one MiB. As much is left for its callees.
 _CLAIMED = 1 << 17
 
 

@@ -10,13 +10,13 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# : New objects that justify a collection: some 250 MB.
+#: New objects that justify a collection: some 250 MB.
 _MANY = 2_500_000
-# : New objects that justify a collection while the process is idle.
+#: New objects that justify a collection while the process is idle.
 _SOME = 300_000
-# : New objects that are collected within a few milliseconds.
+#: New objects that are collected within a few milliseconds.
 _FEW = 20_000
-# : One in so many collections is a full one; the others examine the new objects only.
+#: One in so many collections is a full one; the others examine the new objects only.
 _FULL = 4
 
 
@@ -25,7 +25,7 @@ class _Collector:
 
     def __init__(self) -> None:
         self._collections = 0
-        # : Objects that were promoted to the oldest generation without being examined.
+        #: Objects that were promoted to the oldest generation without being examined.
         self._unseen = 0
 
     def collect_if_many(self) -> None:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-# : The replacement for a character that is not shown.
+#: The replacement for a character that is not shown.
 MARK = "\ufffd"
 #: Controls, formats (bidirectional, joiners, tags, ...), ends of lines and paragraphs, halves of surrogates.
 _SILENT = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
@@ -22,15 +22,15 @@ _FIRST = re.compile(r"^(?:[^!-~]|:)*:(?=[^!-~]*:)")
 _ANYWHERE = re.compile(r"(#[^\x00-\x7f]*)#(?=[^\x00-\x7f]*\w*\[)")
 
 _LINK = re.compile(r"\](?=\()")
-# : Characters that Markdown, or GitHub's or VS Code's, may read as markup; not an underscore within a word.
+#: Characters that Markdown, or GitHub's or VS Code's, may read as markup; not an underscore within a word.
 _MARKUP = re.compile(
     r"[\\`*\[\]<>&~|$@] | (?<![^\W_])_ | _(?![^\W_]) | :(?=//) | (?<=www)\.", re.VERBOSE | re.IGNORECASE
 )
 _BLOCK = re.compile(r"^(?:(?=[#+=-])|(?P<number>\d+)(?=[.)]))")
 _CODE = re.compile(r"(`[^`]+`)")
-# : Characters with a meaning in an address, and brackets, which would end Markdown's.
+#: Characters with a meaning in an address, and brackets, which would end Markdown's.
 _RESERVED = "%:/?#@!$&'*+,;=-._~"
-# : Characters that XML 1.0 cannot represent.
+#: Characters that XML 1.0 cannot represent.
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _XML_CODES = {ord(char): f"&#{ord(char)};" for char in "\t\r\x7f"}
 

@@ -21,7 +21,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 _COMMENT = re.compile(r"#\s*shardlint:")
 _SUPPRESSION = re.compile(r"\s*(?:ignore-file|ignore|disable|enable)\b(?!-)")
-# : The beginning of another directive after the facts in a comment.
+#: The beginning of another directive after the facts in a comment.
 _BEHIND = re.compile(r"\s#")
 _DEVICES = re.compile(r"devices\s*=\s*\d+\b")
 _NAME = r"[^\W\d]\w*"

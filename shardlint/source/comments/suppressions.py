@@ -19,10 +19,10 @@ _DIRECTIVE = re.compile(
     r"(?:(?<=\s)|^)#\s*shardlint:\s*(?P<verb>ignore-file|ignore|disable|enable)\b(?!-)"
     r"(?:\[(?P<codes>[^\]#]*)\])?(?P<rest>[^#]*)"
 )
-# : The beginning of a directive after other text in a comment.
+#: The beginning of a directive after other text in a comment.
 BEHIND = re.compile(r"(?<=\s)#\s*shardlint:")
 _DEVICES = re.compile(r"#\s*shardlint:.*?\bdevices\s*=\s*(?P<count>\d+)")
-# : A notebook sets XLA's flags by a magic, which is blanked before the cell is evaluated.
+#: A notebook sets XLA's flags by a magic, which is blanked before the cell is evaluated.
 _DEVICES_MAGIC = re.compile(
     r"^%(?:set_)?env\s+XLA_FLAGS\b[^\r\n]*--xla_force_host_platform_device_count=(?P<count>\d+)", re.MULTILINE
 )
@@ -64,7 +64,7 @@ class Suppression:
     but: tuple[tuple[int, int, str], ...] = ()
 
     def covering(self, code: str, name: str, lines: Iterable[int]) -> str | None:
-        """Return the selector that ignores a rule's finding on one of these lines, ``""`` for all; else None."""
+        """Return the selector that ignores a rule's finding on one of these lines (``""``: all), or None."""
         for line in lines:
             if self.first is not None and self.last is not None and not self.first <= line <= self.last:
                 continue
@@ -132,7 +132,7 @@ def suppressions(text: str) -> tuple[Suppression, ...]:
 def _block(
     lines: Statements, directive: Written, codes: tuple[str, ...], following: Iterable[Written]
 ) -> Suppression:
-    """Return the scope of a ``disable``: until the end of its block, less what a later ``enable`` restores."""
+    """Return the scope of a ``disable``: to the end of its block, less what an ``enable`` restores."""
     last = lines.block_end(directive.line, directive.column - 1)
     but: list[tuple[int, int, str]] = []
     for other in following:

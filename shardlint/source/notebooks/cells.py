@@ -7,15 +7,15 @@ import re
 
 from shardlint.source.lexing import NEWLINE, STRING_OR_COMMENT
 
-# : Cell magics whose body is Python that runs in the notebook's namespace.
+#: Cell magics whose body is Python that runs in the notebook's namespace.
 _PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun", "memit", "mprun", "python_cell"})
 
 _CELL_MAGIC = re.compile(r"[ \t\r\n]*%%(\w*)")
-# : Beginnings that no Python statement has: a magic, a shell command, help before or after a name.
+#: Beginnings that no Python statement has: a magic, a shell command, help before or after a name.
 _ESCAPED = re.compile(r"(?P<indent>[ \t]*)(?:[%!?][^\r\n]*|[\w.*]+\?{1,2}[ \t]*(?=[\r\n]|\Z))")
-# : ``x = !ls`` and ``x = %magic``: no Python value begins like this.
+#: ``x = !ls`` and ``x = %magic``: no Python value begins like this.
 _ESCAPED_VALUE = re.compile(r"[^\r\n=#\"'(]*=[ \t]*(?P<value>[!%][^\r\n]*)")
-# : Leading blank lines do not count (`inputtransformer2.leading_empty_lines`).
+#: Leading blank lines do not count (`inputtransformer2.leading_empty_lines`).
 _INDENTED = re.compile(r"(?:[ \t]*[\r\n])*[ \t]+[^ \t\r\n#%!]")
 _TOKEN = re.compile(
     rf"(?P<string>{STRING_OR_COMMENT.pattern})"

@@ -16,7 +16,7 @@ from shardlint.model.spans import Span
 from shardlint.source.lexing import NEWLINE
 from shardlint.source.notebooks.cells import BrokenNotebook, cells_of, text_of
 
-# : One character of a JSON string; a surrogate pair is one code point.
+#: One character of a JSON string; a surrogate pair is one code point.
 _CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2} | \\u[0-9a-fA-F]{4} | \\. | [^\\]",
     re.VERBOSE | re.DOTALL,

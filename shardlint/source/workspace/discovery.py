@@ -15,9 +15,9 @@ from shardlint.support.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-# : A pattern that matches every file and folder of a name.
+#: A pattern that matches every file and folder of a name.
 _PLAIN = re.compile(r"[\w.*-]*[\w.-][\w.*-]*")
-# : A larger file is not a list of patterns.
+#: A larger file is not a list of patterns.
 _MOST_BYTES = 4 * 2**20
 
 
@@ -54,7 +54,7 @@ class Filter:
         return _is_meant(self.exclude, path, self.root) or _is_meant(self.here, path, os.getcwd())
 
 
-# : Returns the filter of a folder, given its absolute path.
+#: Returns the filter of a folder, given its absolute path.
 Filters = Callable[[str], Filter]
 
 

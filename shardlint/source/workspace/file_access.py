@@ -16,17 +16,17 @@ from dataclasses import field
 
 from shardlint.support.lazy_dataclass import dataclass
 
-# : The kind of a path: a file, a folder, something else, or nothing.
+#: The kind of a path: a file, a folder, something else, or nothing.
 FILE, FOLDER, OTHER, NOTHING = "file", "folder", "other", ""
-# : A larger file is neither a program nor a notebook.
+#: A larger file is neither a program nor a notebook.
 MOST_BYTES = 200 * 2**20
-# : Names of files to check, and of the files that select them.
+#: Names of files to check, and of the files that select them.
 SUFFIXES, IGNORES = (".py", ".pyi", ".ipynb"), ".gitignore"
-# : Folders that tools create beside their input, and that hold no sources.
+#: Folders that tools create beside their input, and that hold no sources.
 MADE = frozenset({"__pycache__", ".shardlint_cache"})
-# : Metadata of a file that cannot be the same for another text that is written later.
+#: Metadata of a file that cannot be the same for another text that is written later.
 Stamp = tuple[int, ...]
-# : The digest of a file's text, None if it could not be read; and its stamp when it was opened.
+#: The digest of a file's text, None if it could not be read; and its stamp when it was opened.
 Text = tuple[str | None, Stamp | None]
 
 
@@ -69,7 +69,7 @@ class Seen:
         self.torn |= self.texts.setdefault(path, text)[0] != text[0]
 
 
-# : The active recordings, the innermost last.
+#: The active recordings, the innermost last.
 _under_way: list[Seen] = []
 
 
@@ -103,7 +103,7 @@ def take_in(seen: Seen) -> None:
         _under_way[-1].add(seen)
 
 
-# : The texts that an editor has open, by absolute path.
+#: The texts that an editor has open, by absolute path.
 _open: Mapping[str, bytes] = {}
 
 
@@ -246,7 +246,7 @@ def _matters(entry: os.DirEntry[str]) -> bool:
 
 
 def _listing(entries: list[os.DirEntry[str]]) -> str:
-    """Return a digest that is equal for folders with the same entries: their names, kinds, and link targets."""
+    """Return a digest that is equal for folders with the same entries (names, kinds and link targets)."""
     lines = []
     for entry in entries:
         try:

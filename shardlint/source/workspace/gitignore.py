@@ -10,7 +10,7 @@ from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 _STAR = r"[^/]*"
-# : A star, the text up to the next one (letters, escaped ones, `?` and plain sets), and that next star.
+#: A star, the text up to the next one (letters, escaped ones, `?` and plain sets), and that next star.
 _BETWEEN_STARS = re.compile(
     r"(?:\[\^/\]\*)+((?:\\.|\[\^/\](?!\*)|\[[^\^/\\\]\[][^/\\\]\[]*\]|[^\[\]()?*+|\\^$./])+)(?=\[\^/\]\*)"
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shardlint.source.workspace import file_access
 
-# : The number of folders above a file in which its imported packages are searched.
+#: The number of folders above a file in which its imported packages are searched.
 _ABOVE = 5
 
 

@@ -6,9 +6,9 @@ import re
 
 from shardlint.source.lexing import without_prose
 
-# : Every program with something to judge mentions one of these: its specs, meshes and shardings, its
-# collectives, its partitioned parameters, or a comment to shardlint. Parts of names on purpose:
-# ``in_shardings`` and ``out_shardings`` are one needle. One search each is faster than one pattern of all.
+#: Every program with something to judge mentions one of these: its specs, meshes and shardings, its
+#: collectives, its partitioned parameters, or a comment to shardlint. Parts of names on purpose:
+#: ``in_shardings`` and ``out_shardings`` are one needle. One search each is faster than one pattern of all.
 _NEEDLES = (
     "PartitionSpec", "jax.P", "jax.sharding", "Sharding", "hardings", "AxisType",
     "make_mesh", "device_mesh", "abstract_mesh", "set_mesh", "use_mesh",
@@ -16,15 +16,15 @@ _NEEDLES = (
     "artitioning", "Partitioned", "logical_ax", "logical_constraint", "axis_rules", "with_axes",
     "make_array_from_", "spmd_axis_name", "axis_resources", "shardlint:",
 )  # fmt: skip
-# : The same for names that are suffixes of others: numpy has a `normalize_axis_index`.
+#: The same for names that are suffixes of others: numpy has a `normalize_axis_index`.
 _WORDS = (
     "smap", "pjit", "xmap", "pmap", "psum", "pmean", "pmax", "pmin", "ppermute", "pbroadcast", "pshuffle",
     "pvary", "pcast", "psend", "precv", "reshard", "all_gather", "all_to_all", "ragged_all_to_all",
     "axis_index", "axis_size", "auto_axes", "explicit_axes",
     "axis_frame", "nonempty_axis_env", "unsafe_get_axis_names", "thread_local_state", "thread_resources",
 )  # fmt: skip
-# : Patterns, each with a text that all its matches contain: most files lack it, so most patterns are never
-# compiled.
+#: Patterns, each with a text that all its matches contain: most files lack it, so most patterns are never
+#: compiled.
 _PATTERNS = {
     **{word: rf"\b{word}" for word in _WORDS},
     "Mesh": r"Mesh(?!grid|\d)",
@@ -38,16 +38,16 @@ _PATTERNS = {
     "experimental.": r"experimental\.(?:maps|shard|layout)\b",
     "AxisName": r"\bAxisName\b",
 }
-# : For files, also names that lead to sharding only through the project's own functions.
+#: For files, also names that lead to sharding only through the project's own functions.
 _LEADING = {"mesh": "(?<![a-z])mesh(?!grid)", "import": r"import[^\n]*\bP\b"}
-# : Texts that many needles contain: if one is absent, so are its needles, and most files have few of them.
+#: Texts that many needles contain: if one is absent, so are its needles, and most files have few of them.
 _STEMS = (
     "hard", "mesh", "axis_", "_axes", "Axis", "map", "all_", "artition", "jax.", "logical_", "thread_",
 )  # fmt: skip
 
 
 def _by_stem() -> dict[bytes, dict[bytes, bytes]]:
-    """Return the needles of files, each with its pattern if it has one, grouped by the text to search first."""
+    """Return the needles of files, with their patterns if any, grouped by the text to search first."""
     plain = dict.fromkeys(("harding", *_NEEDLES), "")
     found: dict[bytes, dict[bytes, bytes]] = {}
     for needle, pattern in (plain | _PATTERNS | _LEADING).items():
