@@ -1,4 +1,4 @@
-"""Meshes to assume where a program's is not known."""
+"""Meshes to assume where a program's mesh is not known."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from shardlint.support.lazy_dataclass import dataclass
 class Deployment:
     """A mesh to assume where a program's is not known.
 
-    ``name`` is the configuration's, None for one given on the command line. ``typed`` tells whether the
-    types of its axes were said: else nothing is claimed that depends on them.
+    ``name`` is the configured one, None for a mesh given on the command line. ``typed`` is true if its axis
+    types were configured: otherwise nothing is claimed that depends on them.
     """
 
     name: str | None
@@ -23,5 +23,5 @@ class Deployment:
 
     @property
     def explicit(self) -> Mesh:
-        """The mesh, were all its axes Explicit."""
+        """Return the mesh with all axes Explicit."""
         return self.mesh.with_types(dict.fromkeys(self.mesh.names, AxisType.EXPLICIT))

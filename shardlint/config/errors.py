@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, and the word that was probably meant."""
+"""Configuration errors, and suggestions for misspelt words."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 
 class ConfigError(Exception):
-    """A wrong key or value; the message names it, and the nearest right one.
+    """A wrong key or value; the message names it, and the nearest correct one.
 
-    ``at`` is the path of the key in its table, and ``word`` the part of its value that is wrong, if it is
-    one of several: whoever knows the file says which it is (``file``), and the line in it, from 1.
+    ``at`` is the path of the key in its table, and ``word`` the wrong part of its value, if it is one of
+    several. A caller that knows the file adds it (``file``), and the line in it, from 1.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class ConfigError(Exception):
 
 
 def nearest_of(word: str, known: Iterable[str], *, others: bool = True) -> str:
-    """The end of a message: the known word nearest to a wrong one, or (``others``) which there are."""
+    """Return the end of a message: the known word nearest to a wrong one, or (``others``) all known ones."""
     known = list(known)
     small = {name.lower(): name for name in known}
     import difflib

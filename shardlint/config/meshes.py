@@ -1,4 +1,4 @@
-"""Meshes as a configuration and the command line write them."""
+"""Mesh syntax of the configuration and the command line."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from shardlint.config.keys.value_kinds import At, Kind, Schema, whole
 if TYPE_CHECKING:
     from shardlint.laws.core.values import AxisType, Mesh
 
-#: The key that says what types the axes of a mesh have: one for all, or one for each.
+#: The key for the types of a mesh's axes: one for all, or one for each.
 _TYPES = "axis-types"
 _KINDS = {"auto": "Auto", "explicit": "Explicit"}
 
-#: JSON Schema cannot count, so it spells out as many axes as this.
+#: JSON Schema cannot count, so it spells out this many axes.
 _MOST_COUNTED = 8
 
 
@@ -30,7 +30,7 @@ def parse_mesh(text: str) -> Mesh:
 
 
 def _meshes(value: Any, at: At) -> tuple[tuple[tuple[str, Mesh], ...], frozenset[str]]:
-    """The meshes by name, and the names of those that say what types their axes have."""
+    """Return the meshes by name, and the names of those with configured axis types."""
     if not isinstance(value, dict):
         raise at.must_be("a table of meshes, such as v5e-256 = { data = 16, model = 16 }", value)
     meshes = tuple((name, _mesh(sizes, at / name)) for name, sizes in value.items())

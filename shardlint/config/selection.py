@@ -1,4 +1,4 @@
-"""Rule selectors: which rules a code, its beginning, a name or a group means, and which of them wins."""
+"""Rule selectors: the rules that a code, its prefix, a name or a group selects, and their precedence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Described(Protocol):
-    """What the command line and the configuration know of a rule."""
+    """The properties of a rule that the command line and the configuration use."""
 
     @property
     def code(self) -> str: ...
@@ -33,7 +33,7 @@ class Described(Protocol):
 
 
 def known_rules() -> list[Described]:
-    """Return every rule there is, by code: those about files and those about uses."""
+    """Return all rules by code: those about files and those about uses."""
     from shardlint.rules import all_rules
     from shardlint.source.file_problems import FILE_RULES
 
@@ -41,7 +41,7 @@ def known_rules() -> list[Described]:
 
 
 def selector_words(rules: Iterable[Described] | None = None) -> list[str]:
-    """Every selector there is: ``ALL``, the groups, the codes and their beginnings, and the names."""
+    """Return all selectors: ``ALL``, the groups, the codes and their prefixes, and the names."""
     rules = known_rules() if rules is None else list(rules)
     beginnings = {rule.code[:length] for rule in rules for length in range(3, len(rule.code) + 1)}
     groups = {str(rule.group) for rule in rules}
@@ -49,7 +49,7 @@ def selector_words(rules: Iterable[Described] | None = None) -> list[str]:
 
 
 def check_selectors(selectors: Iterable[str], key: str, at: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return rule selectors, codes in capitals, if each of them means a rule. Raises ConfigError."""
+    """Return rule selectors, codes in capitals, if each selects a rule. Raises ConfigError."""
     checked = []
     for selector in selectors:
         known = _words()
@@ -67,14 +67,16 @@ def _words() -> dict[str, None]:
 
 
 def means(selector: str, rule: Described) -> bool:
-    """Whether a selector means a rule."""
+    """Return whether a selector selects a rule."""
     return selector in ("ALL", rule.name, str(rule.group)) or (
         selector[:1].isupper() and rule.code.startswith(selector)
     )
 
 
 def specificity(selector: str, rule: Described) -> int:
-    """How narrow a selector is: ``ALL``, ``SHL``, a group, ``SHL2``, its code or name."""
+    """Return the specificity of a selector; from least to most: ``ALL``, ``SHL``, a group, ``SHL2``, a
+    code or name.
+    """
     if selector == "ALL":
         return 0
     if selector in (rule.name, rule.code):
@@ -86,11 +88,11 @@ def specificity(selector: str, rule: Described) -> int:
 
 
 def is_selected(rule: Described, selections: Sequence[Selection], preview: bool = False) -> bool:
-    """Whether a rule is on, as ruff decides it.
+    """Return whether a rule is on, by ruff's precedence.
 
-    Of the selectors that mean the rule in one selection, the most specific one wins, and of equally
-    specific ones those that ignore. A later selection that has ``select`` begins anew; one that has not
-    changes what the earlier ones left.
+    Of the selectors in one selection that select the rule, the most specific one wins, and of equally
+    specific ones those that ignore. A later selection with ``select`` starts from nothing; one without it
+    modifies the earlier ones.
     """
     if rule.preview and not preview:
         return False
@@ -109,14 +111,14 @@ def _narrowest(selectors: Iterable[str], rule: Described) -> int:
 
 @lru_cache(maxsize=64)
 def selected_codes(settings: Settings) -> frozenset[str]:
-    """The codes of the rules that are on."""
+    """Return the codes of the rules that are on."""
     return frozenset(
         rule.code for rule in known_rules() if is_selected(rule, selections(settings), settings.preview)
     )
 
 
 def selections(settings: Settings) -> list[Selection]:
-    """The selections of the configuration and of the command line, in the order in which they count."""
+    """Return the selections of the configuration and of the command line, in order of precedence."""
     from shardlint.config.settings import Selection
 
     ignored = (*settings.ignore, *settings.extend_ignore)
@@ -125,7 +127,7 @@ def selections(settings: Settings) -> list[Selection]:
 
 @lru_cache(maxsize=64)
 def severities(settings: Settings) -> dict[str, str]:
-    """What findings that JAX accepts are shown as, by code, where the user says so."""
+    """Return the configured severities of findings that JAX accepts, by code."""
     chosen = {}
     for rule in known_rules():
         ours = [(specificity(s, rule), severity) for s, severity in settings.severity if means(s, rule)]
@@ -135,7 +137,7 @@ def severities(settings: Settings) -> dict[str, str]:
 
 
 def ignored_codes(settings: Settings, path: str) -> frozenset[str]:
-    """The codes that are ignored in one file."""
+    """Return the codes that are ignored in one file."""
     here = os.getcwd() if settings.asked_per_file_ignores else settings.root
     return _ignored(settings, os.path.abspath(path), here)
 
@@ -152,7 +154,9 @@ def _ignored(settings: Settings, path: str, here: str) -> frozenset[str]:
 
 
 def _matches(pattern: str, path: str, folder: str) -> bool:
-    """Whether a path is meant by a pattern, relative to a folder; ``!tests/`` means every other path."""
+    """Return whether a pattern, relative to a folder, matches a path; ``!tests/`` matches every other
+    path.
+    """
     relative = os.path.relpath(path, folder)
     return _spec(pattern.removeprefix("!")).match_file(relative) != pattern.startswith("!")
 
@@ -165,7 +169,7 @@ def _spec(pattern: str) -> GitIgnoreSpec:
 
 
 def without_effect(settings: Settings) -> list[str]:
-    """What to tell of selectors that name preview rules while there is no preview."""
+    """Return messages about selectors that name preview rules while preview is off."""
     if settings.preview:
         return []
     asked = {

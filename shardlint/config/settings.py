@@ -1,4 +1,4 @@
-"""What a user decided, as values."""
+"""The settings of a run."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ DEFAULT_EXCLUDE = (
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which rules one place asks for: a file, or the command line. ``select`` is None where it says nothing.
+    """The rules that one file, or the command line, selects. ``select`` is None where it has none.
 
-    All of them hold selectors: codes, beginnings of codes (``SHL2``), names, groups or ``ALL``.
+    All fields hold selectors: codes, prefixes of codes (``SHL2``), names, groups or ``ALL``.
     """
 
     select: tuple[str, ...] | None = None
@@ -98,12 +98,12 @@ class Settings:
     editing: bool = False
 
     def page_of(self, rule: str) -> str | None:
-        """The address of a rule's page, by the rule's name, where that is known."""
+        """Return the address of a rule's page, given the rule's name, where that is known."""
         return self.docs_url and f"{self.docs_url.rstrip('/')}/rules/{rule}/"
 
     @property
     def deployments(self) -> list[Deployment]:
-        """The meshes to assume, one after the other, where a program's is not known."""
+        """Return the meshes to assume, one after the other, where a program's is not known."""
         from shardlint.config.deployments import Deployment
 
         if self.mesh is not None:
@@ -112,12 +112,12 @@ class Settings:
 
     @property
     def assumed_meshes(self) -> list[Mesh | None]:
-        """The meshes of `deployments`."""
+        """Return the meshes of `deployments`."""
         return [deployment.mesh for deployment in self.deployments]
 
     @property
     def filter(self) -> Filter:
-        """Which files of a folder count."""
+        """Return the selection of a folder's files."""
         from shardlint.source.workspace.discovery import Filter
 
         return Filter(
@@ -131,13 +131,13 @@ class Settings:
 
     @property
     def import_roots(self) -> tuple[str, ...]:
-        """The folders that imports are resolved in, nearest first."""
+        """Return the folders in which imports are resolved, nearest first."""
         around = [(root, os.path.join(root, "src")) for root in (self.root, *self.outer_roots)]
         return tuple(dict.fromkeys((*(folder for pair in around for folder in pair), os.getcwd())))
 
     @property
     def analysis(self) -> Hashable:
-        """What inference and the rules read of this: files that have it in common are analyzed alike."""
+        """Return the part that inference and the rules depend on: equal parts give equal analyses."""
         return (
             self.import_roots, self.devices, self.mesh, self.meshes, self.typed_meshes, self.target_jax,
             self.dims, self.logical_rules, self.replicated_bytes, self.exhaustive,

@@ -1,4 +1,4 @@
-"""The configuration that is in force, as text and as JSON."""
+"""The effective configuration, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from shardlint.support.media import json_document, terminal
 
 
 def chosen(values: Iterable[InForce], key: str | None) -> list[InForce]:
-    """The values of one key, of the keys in a table, or of one entry of a key; all for None.
+    """Return the values of one key, of the keys in a table, or of one entry of a key; all for None.
 
-    Raises ConfigError for a key that there is not.
+    Raises ConfigError for an unknown key.
     """
     found = list(values)
     if key is None:
@@ -29,7 +29,7 @@ def chosen(values: Iterable[InForce], key: str | None) -> list[InForce]:
 
 
 def as_text(values: list[InForce], key: str | None = None) -> str:
-    """Lines of TOML that say where each value comes from; of a key that is asked for also what it is for."""
+    """Return lines of TOML with the origin of each value; for a requested key also its description."""
     lines: list[str] = []
     for one in values:
         if key is not None and (not lines or one.key is not values[0].key):
@@ -42,7 +42,7 @@ def as_text(values: list[InForce], key: str | None = None) -> str:
 
 
 def as_json(values: list[InForce]) -> str:
-    """A JSON list of keys, their values, and where these come from."""
+    """Return a JSON list of keys with their values and origins."""
     shown = [
         {
             "key": one.key.name,

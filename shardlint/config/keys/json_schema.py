@@ -1,8 +1,8 @@
-"""The JSON schema of `shardlint.toml`, made from the table of keys, for editors.
+"""The JSON schema of `shardlint.toml`, generated from the table of keys, for editors.
 
-It accepts what the loader accepts, but for what JSON Schema cannot say: that a range of versions lets some
-release in, that a pattern of paths is one, that the file of `logical-axes` is there and holds rules, and how
-many `axis-types` there are for a mesh of more than eight axes.
+It accepts the same values as the loader, except for conditions that JSON Schema cannot express: that a range
+of versions contains a known release, that a pattern of paths is valid, that the file of `logical-axes` exists
+and holds rules, and the number of `axis-types` for a mesh of more than eight axes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The reference of all keys, as Markdown.
 
-``python -m shardlint.config.keys.reference docs/configuration.md`` renews that page.
+``python -m shardlint.config.keys.reference docs/configuration.md`` updates that page.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ BEGIN, END = "<!-- keys: begin -->", "<!-- keys: end -->"
 
 
 def reference() -> str:
-    """Return a section on each key: what it is for, what it takes, its default, an example."""
+    """Return a section on each key: its purpose, its values, its default, an example."""
     return "\n".join(_section(key) for key in KEYS)
 
 
@@ -26,7 +26,7 @@ def _section(key: Key) -> str:
 
 
 def renewed(page: str) -> str:
-    """A page with the reference between its two marks as it is now."""
+    """Return a page with the current reference between its two marks."""
     before, _, rest = page.partition(BEGIN)
     return f"{before}{BEGIN}\n\n{reference()}\n{END}{rest.partition(END)[2]}"
 

@@ -1,7 +1,7 @@
-"""Every key there is: what it sets, how it is read, and what it is for.
+"""All configuration keys: the fields they set, how they are read, and their descriptions.
 
 This table is the only place that lists them: the loader, `shardlint config`, the JSON schema and the
-documentation are made from it.
+documentation are generated from it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,10 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key: ``name`` is dotted if it stands in a table of its own.
+    """A key: ``name`` is dotted if it is in a table of its own.
 
-    ``fields`` of `Settings` are what it sets (of several, what is read is a tuple). ``default`` is the value
-    that holds where none is given, as TOML would have it, None if there is none that could be written.
-    ``example`` is a line or two of TOML.
+    ``fields`` are the fields of `Settings` that it sets (for several, the value read is a tuple). ``default``
+    is the default value as in TOML, None if it cannot be written. ``example`` is a line or two of TOML.
     """
 
     name: str
@@ -183,5 +182,5 @@ KEYS: tuple[Key, ...] = (
 
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 
-#: Tables that hold keys.
+#: Tables that contain keys.
 SECTIONS = tuple(dict.fromkeys(key.path[0] for key in KEYS if len(key.path) > 1))

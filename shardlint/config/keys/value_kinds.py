@@ -22,7 +22,7 @@ _ADDRESS = "https?://[!-~]+"
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Where a value stands: the path of its key, and the folder of its file."""
+    """The location of a value: the path of its key, and the folder of its file."""
 
     path: tuple[str, ...]
     folder: str = "."
@@ -34,7 +34,7 @@ class At:
         return At((*self.path, key), self.folder)
 
     def must_be(self, wanted: str, value: Any = None, word: str | None = None) -> ConfigError:
-        """The error of a value that is not what it must be."""
+        """Return the error for a value that is not of the required kind."""
         but = "" if value is None else f", not {written(value)}"
         return ConfigError(f'"{self}" must be {wanted}{but}', self.path, word)
 
@@ -43,8 +43,8 @@ class At:
 class Kind:
     """A kind of value. ``read`` raises ConfigError for whatever ``schema`` does not accept.
 
-    ``entries`` splits a table into settings of their own, each of which the command line may replace;
-    None where a value is one setting.
+    ``entries`` splits a table into separate settings, each of which the command line may override; None where
+    a value is a single setting.
     """
 
     words: str
@@ -54,7 +54,7 @@ class Kind:
 
 
 def written(value: Any) -> str:
-    """Write a value in one line of TOML."""
+    """Return a value as one line of TOML."""
     if isinstance(value, dict):
         inside = ", ".join(f"{bare(key)} = {written(item)}" for key, item in value.items())
         return f"{{ {inside} }}" if inside else "{}"
@@ -70,7 +70,7 @@ def written(value: Any) -> str:
 
 
 def bare(key: str) -> str:
-    """Write a key of TOML, with quotes if it needs them."""
+    """Return a key as in TOML, quoted if necessary."""
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else written(key)
 
 
@@ -84,7 +84,7 @@ def _boolean(value: Any, at: At) -> bool:
 
 
 def whole(value: Any, at: At) -> int:
-    """Read a whole number above 0; ``8.0`` is one, as in JSON."""
+    """Return a positive integer; ``8.0`` is one, as in JSON."""
     number = int(value) if isinstance(value, float) and value.is_integer() else value
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise at.must_be("a whole number above 0", value)
@@ -204,7 +204,7 @@ def _dims(value: Any, at: At) -> tuple[tuple[str, int], ...]:
 
 
 def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The leaves of a table by their dotted keys: TOML reads ``cfg.d_model = 1`` as a table in a table."""
+    """Yield the leaves of a table by their dotted keys: TOML reads ``cfg.d_model = 1`` as a nested table."""
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")
@@ -234,7 +234,7 @@ def _selector_schema() -> Schema:
     words = selector_words()
     codes = "|".join(sorted(word[3:] for word in words if word.startswith("SHL")))
     in_any_case = f"^({_any_case('ALL')}|{_any_case('SHL')}({codes}))$"
-    # The words are for editors to offer.
+    # Editors offer these words.
     return {"anyOf": [{"enum": words}, {"type": "string", "pattern": in_any_case}]}
 
 

@@ -13,10 +13,10 @@ _REQUIREMENT = re.compile(r"\s*jax\s*(?:\[[^\]]*\])?\s*\(?([^;()@]*)\)?\s*(?:;.*
 
 
 def jax_requirement(project: Mapping[str, Any]) -> Target | None:
-    """The releases of JAX that a `pyproject.toml` lets in, None where it bounds none.
+    """Return the JAX releases that a `pyproject.toml` allows, None where it states no bound.
 
-    Dependencies go before optional ones, those before dependency groups and Poetry's; of several bounds
-    the first counts.
+    Dependencies take precedence over optional ones, those over dependency groups and Poetry's; of several
+    bounds the first counts.
     """
     for requirement in _requirements(project):
         found = _REQUIREMENT.fullmatch(requirement)

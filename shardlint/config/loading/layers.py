@@ -1,4 +1,4 @@
-"""Where settings come from: files, and the command line, as layers of raw values."""
+"""Layers of raw settings: one for each file, and one for the command line."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from shardlint.config.loading.toml_positions import line_of
 from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
 
-#: The files of one folder in the order in which they count, and where in them the settings are.
+#: The files of one folder in order of precedence, each with the path of the settings in it.
 FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (".shardlint.toml", ()),
     ("shardlint.toml", ()),
     ("pyproject.toml", ("tool", "shardlint")),
 )
 
-#: A larger file is cut off there, and no TOML.
+#: A larger file is truncated, and is not valid TOML.
 _MOST_BYTES = 16 * 2**20
 _MOST_DEPTH = 100
-#: Where what `tomllib` says tells the line.
+#: The line number in `tomllib`'s messages.
 _LINE = re.compile(r"\(at line (\d+),")
 
-#: What stands for an entry of a table that is a setting of its own: the key, and the entry's name.
+#: Identifies a setting that is an entry of a table: the key, and the entry's name.
 Entry = tuple[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a value comes from: ``default``, ``file``, ``command line`` or ``requirement`` (of jax).
+    """The origin of a value: ``default``, ``file``, ``command line`` or ``requirement`` (of jax).
 
     ``name`` is the file, or the option of the command line; ``line`` counts from 1.
     """
@@ -51,9 +51,9 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What one place says: raw values by entry, all of them valid.
+    """The settings from one origin: raw values by entry, all of them valid.
 
-    ``folder`` is what paths in it are relative to; ``text`` and ``prefix`` tell the lines of a file.
+    Paths in it are relative to ``folder``; ``text`` and ``prefix`` locate the lines of a file.
     """
 
     kind: str
@@ -65,7 +65,7 @@ class Layer:
     names: Mapping[Entry, str] = field(default_factory=dict)
 
     def origin(self, entry: Entry) -> Origin:
-        """Where an entry stands."""
+        """Return the origin of an entry."""
         key, name = entry
         path = (*self.prefix, *BY_NAME[key].path, *((name,) if name is not None else ()))
         line = line_of(self.text, path) if self.text else None
@@ -73,7 +73,7 @@ class Layer:
 
 
 def read_toml(file: str) -> tuple[str, dict[str, Any]]:
-    """Return the text of a TOML file and what it says. Raises ConfigError."""
+    """Return the text of a TOML file and its parsed table. Raises ConfigError."""
     try:
         text = file_access.read(file, _MOST_BYTES).decode("utf-8-sig")
         return text, _document(text)
@@ -86,7 +86,7 @@ def read_toml(file: str) -> tuple[str, dict[str, Any]]:
 
 
 def _document(text: str) -> dict[str, Any]:
-    """What TOML says. Raises ValueError, also for what no program means, and RecursionError."""
+    """Return a parsed TOML text. Raises ValueError (also for values out of range) and RecursionError."""
     import tomllib
 
     document = tomllib.loads(text)
@@ -104,7 +104,7 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def file_layer(file: str, folder: str, prefix: tuple[str, ...]) -> Layer | None:
-    """Read a file's settings, those at a prefix; None if it has none there. Raises ConfigError."""
+    """Return a file's settings under a prefix; None if it has none there. Raises ConfigError."""
     text, document = read_toml(file)
     table: Any = document
     for key in prefix:
@@ -122,7 +122,7 @@ def file_layer(file: str, folder: str, prefix: tuple[str, ...]) -> Layer | None:
 
 
 def inline_layer(text: str, folder: str) -> Layer:
-    """Read ``--config 'key = value'``. Raises ConfigError."""
+    """Return the layer of ``--config 'key = value'``. Raises ConfigError."""
     option = f"--config '{text}'"
     try:
         table = _document(text)
@@ -139,7 +139,7 @@ def inline_layer(text: str, folder: str) -> Layer:
 
 
 def entries_of(table: dict[str, Any], folder: str, above: str = "") -> Iterator[tuple[Entry, Any]]:
-    """The entries of a table, each of which is valid. Raises ConfigError."""
+    """Yield the entries of a table after validating each. Raises ConfigError."""
     for key, value in table.items():
         name = above + key
         if name in SECTIONS and not above:
@@ -166,6 +166,6 @@ def _names(above: str) -> Iterable[str]:
 
 
 def shown(file: str) -> str:
-    """A file as the user would name it: relative, where it lies under the folder they are in."""
+    """Return a file's path as the user would write it: relative if it is below the working directory."""
     relative = os.path.relpath(file)
     return file if relative.startswith(os.pardir) else relative

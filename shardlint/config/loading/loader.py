@@ -1,4 +1,4 @@
-"""From paths and the command line to settings: the nearest configuration of each file."""
+"""Settings from paths and the command line: the nearest configuration of each file."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from shardlint.support.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from shardlint.laws.versions import Target
 
-#: What the command line says of these does not take the place of what a file says, but goes after it.
+#: For these keys the command line's values are added to a file's instead of replacing them.
 SELECTION = ("select", "extend-select", "ignore", "extend-ignore")
-#: With which option of the command line what a file says of a key does not count any more.
+#: The command line's options that disable a key of a file.
 _REPLACED_BY = dict.fromkeys(SELECTION, "select")
 _ADDED = (*SELECTION, "extend-exclude", "extend-per-file-ignores")
 
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """What a command line says of the configuration.
+    """The command line's part of the configuration.
 
-    ``configs`` are files or ``key = value``; ``isolated`` leaves all files aside. ``options`` are keys and
-    their values by option (``devices``: ``8``). ``select`` and the like, and ``per-file-ignores`` and
-    ``exclude``, are in ``options`` as well. ``mark`` goes before the name of an option where one is wrong.
+    ``configs`` are files or ``key = value``; ``isolated`` ignores all files. ``options`` are keys and their
+    values by option (``devices``: ``8``), including ``select`` and the like, ``per-file-ignores`` and
+    ``exclude``. ``mark`` is the prefix of an option's name in error messages.
     """
 
     configs: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class CommandLine:
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """A value that is in force, as TOML has it: ``name`` is its key, or an entry of a key that is a table."""
+    """An effective value, as in TOML: ``name`` is its key, or an entry of a key that is a table."""
 
     key: Key
     entry: str | None
@@ -64,7 +64,7 @@ class InForce:
 def load_settings(path: str, config: str | None = None, **overrides: Any) -> Settings:
     """Return the settings for a file or folder: the nearest configuration upwards, then ``overrides``.
 
-    ``config`` is a file to read instead of the nearest. Overrides that are None do not count. Raises
+    ``config`` is a file to read instead of the nearest. Overrides that are None are ignored. Raises
     ConfigError.
     """
     return Configurations(CommandLine(() if config is None else (config,)), **overrides).of(path)
@@ -74,10 +74,10 @@ class Configurations:
     """The settings of each file: those of the nearest configuration, and what the command line changes.
 
     Args:
-        command_line: what is said there.
-        overrides: fields of `Settings` to replace; None does not count.
+        command_line: its part of the configuration.
+        overrides: fields of `Settings` to replace; None is ignored.
 
-    Raises ConfigError for what the command line has wrong, and each method for what a file has wrong.
+    Raises ConfigError for errors of the command line; each method raises it for errors in a file.
     """
 
     def __init__(self, command_line: CommandLine | None = None, **overrides: Any) -> None:
@@ -104,13 +104,13 @@ class Configurations:
         self._options = _options_layer(given.options, given.mark)
 
     def of(self, path: str) -> Settings:
-        """The settings for a file or folder, which need not exist."""
+        """Return the settings for a file or folder, which need not exist."""
         path = os.path.abspath(path)
         folder = path if file_access.is_folder(path) else os.path.dirname(path)
         return self.of_folder(folder)
 
     def of_folder(self, folder: str) -> Settings:
-        """The settings for the files in a folder (its absolute path)."""
+        """Return the settings for the files in a folder (its absolute path)."""
         if folder not in self._made:
             root, layers = self._found(folder)
             target = None if self._isolated else self._required(folder)[0]
@@ -130,7 +130,7 @@ class Configurations:
         return dataclasses.replace(settings, **self._asked(), **self._overrides)
 
     def in_force(self, path: str) -> Iterator[InForce]:
-        """Every value that is in force for a file or folder, by key, and where it comes from."""
+        """Yield every effective value for a file or folder, by key, with its origin."""
         path = os.path.abspath(path)
         folder = path if os.path.isdir(path) else os.path.dirname(path)
         _, layers = self._found(folder)
@@ -150,7 +150,7 @@ class Configurations:
             for entry in layer.values:
                 if entry[0] == key.name:
                     if layer is options and key.name in _ADDED and entry in latest:
-                        # What the command line says goes after what the file says.
+                        # The command line's values follow the file's.
                         yield InForce(key, entry[1], latest[entry].values[entry], latest[entry].origin(entry))
                     latest[entry] = layer
         for entry, layer in latest.items():
@@ -165,7 +165,7 @@ class Configurations:
                 yield InForce(key, None, key.default, Origin("default"))
 
     def _found(self, folder: str) -> tuple[str, list[Layer]]:
-        """The root of a folder's configuration, and the layers that hold for it but the options."""
+        """Return the root of a folder's configuration, and its layers without the options."""
         if self._isolated:
             return os.getcwd(), self._inline
         root, layer = (os.getcwd(), self._given) if self._given is not None else self._nearest(folder)
@@ -186,9 +186,9 @@ class Configurations:
         return self._layers[folder]
 
     def _required(self, folder: str) -> tuple[Target | None, str | None]:
-        """The releases that the nearest `pyproject.toml` requires, and that file; None if it says nothing.
+        """Return the releases that the nearest `pyproject.toml` requires, and that file; None if it has none.
 
-        What a project file has wrong is not for us to report.
+        Errors in a project file are not reported: other tools do that.
         """
         if folder not in self._requirements:
             file, parent = os.path.join(folder, "pyproject.toml"), os.path.dirname(folder)
@@ -204,7 +204,7 @@ class Configurations:
         return self._requirements[folder]
 
     def _outer(self, root: str) -> tuple[str, ...]:
-        """The roots of the configurations around one, up to the repository."""
+        """Return the roots of the enclosing configurations, up to the repository."""
         outer = []
         while (
             not file_access.exists(os.path.join(root, ".git")) and (parent := os.path.dirname(root)) != root
@@ -219,7 +219,7 @@ class Configurations:
         return tuple(outer)
 
     def _asked(self) -> dict[str, Any]:
-        """The fields that options of the command line set."""
+        """Return the fields that options of the command line set."""
         layer = self._options
         if layer is None:
             return {}
@@ -255,7 +255,7 @@ def _is_inline(config: str) -> bool:
 
 
 def _given_file(file: str) -> Layer:
-    """The settings of a file that is named; what is relative in it is so to where the user is."""
+    """Return the settings of a file named on the command line, relative to the working directory."""
     if not file_access.exists(file):
         raise ConfigError(f'--config {file}: there is no such file, and a setting is written key="value"')
     prefix = ("tool", "shardlint") if os.path.basename(file) == "pyproject.toml" else ()
@@ -266,7 +266,7 @@ def _given_file(file: str) -> Layer:
 
 
 def _options_layer(options: Mapping[str, Any], mark: str) -> Layer | None:
-    """What options of the command line say, each under the name of its key."""
+    """Return the layer of the command line's options, each under the name of its key."""
     values: dict[Entry, Any] = {}
     names: dict[Entry, str] = {}
     for key, value in options.items():
@@ -287,7 +287,7 @@ def _layer_in(folder: str) -> Layer | None:
 
 
 def _settings(root: str, layers: list[Layer]) -> Settings:
-    """What layers say, the later ones before the earlier ones."""
+    """Return the settings of merged layers; later layers take precedence."""
     merged: dict[Entry, Any] = {}
     for layer in layers:
         merged.update(layer.values)
@@ -295,7 +295,7 @@ def _settings(root: str, layers: list[Layer]) -> Settings:
 
 
 def _read(values: Mapping[Entry, Any], folder: str) -> dict[str, Any]:
-    """Read raw values into the fields of `Settings` that they stand for."""
+    """Return raw values as the fields of `Settings` that they set."""
     raw: dict[str, Any] = {}
     for (name, entry), value in values.items():
         if entry is None:

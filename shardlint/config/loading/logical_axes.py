@@ -1,9 +1,9 @@
-"""``[tool.shardlint.logical-axes]``: Flax's logical axis rules, in place or in a file of the project.
+"""``[tool.shardlint.logical-axes]``: Flax's logical axis rules, inline or in a file of the project.
 
-In place they are ``name = "axis"``, or ``["axis", "axis"]``, or ``[]`` or ``false`` for no axis. ``rules``
-is a list of pairs ``["name", axes]``, in which a name may come several times, in the order that Flax reads
-them. ``file`` is a YAML, TOML or JSON file, relative to the configuration, and ``key`` says where in it the
-rules stand (``parallelism.rules``), as such a list of pairs or as a table.
+Inline rules are ``name = "axis"``, or ``["axis", "axis"]``, or ``[]`` or ``false`` for no axis. ``rules`` is
+a list of pairs ``["name", axes]``, which may repeat a name, in the order in which Flax reads them. ``file``
+is a YAML, TOML or JSON file, relative to the configuration, and ``key`` is the path of the rules in it
+(``parallelism.rules``), as such a list of pairs or as a table.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Any
 from shardlint.config.errors import ConfigError, nearest_of
 from shardlint.source.workspace import file_access
 
-#: A logical name and where it goes: a mesh axis, several, or none.
+#: A logical name and its target: a mesh axis, several, or none.
 LogicalRule = tuple[str, str | tuple[str, ...] | None]
 
-#: A configuration file of a program is far smaller; by aliases, a small one of YAML can say much.
+#: A program's configuration file is far smaller; with aliases, a small YAML file can expand enormously.
 _MOST_BYTES = 4 * 2**20
 _MOST_MERGED = 10**6
 _MOST_RULES, _MOST_AXES = 10_000, 100
 
 
 def read_logical_axes(table: Any, key: str, folder: str) -> tuple[LogicalRule, ...]:
-    """Return the rules that a table of the configuration in ``folder`` gives. Raises ConfigError."""
+    """Return the rules in a table of the configuration in ``folder``. Raises ConfigError."""
     if not isinstance(table, dict):
         raise ConfigError(f'"{key}" must be a table of rules, such as embed = "model"')
     if "file" in table:
@@ -44,7 +44,7 @@ def read_logical_axes(table: Any, key: str, folder: str) -> tuple[LogicalRule, .
 
 
 def _rules(value: Any, where: str) -> tuple[LogicalRule, ...]:
-    """Rules as a table, or as a list of pairs."""
+    """Return rules given as a table, or as a list of pairs."""
     if isinstance(value, (dict, list)) and len(value) > _MOST_RULES:
         raise ConfigError(f'"{where}" has {len(value)} rules; {_MOST_RULES} are the most')
     if isinstance(value, dict):
@@ -94,7 +94,7 @@ def _from_file(file: Any, path: Any, key: str, folder: str) -> tuple[LogicalRule
 
 
 def _document(full: str, file: str, key: str) -> Any:
-    """What a file holds. It is data: no tag of YAML makes anything but plain values."""
+    """Return the contents of a file as data: YAML tags create only plain values."""
     readers: dict[str, Callable[[bytes], Any]] = {
         ".yaml": _yaml,
         ".yml": _yaml,
@@ -120,7 +120,7 @@ def _yaml(text: bytes) -> Any:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """As `SafeLoader`, but for merges (``<<: [*a, *a]``) of which each makes the next one longer."""
+        """A `SafeLoader` that rejects merges (``<<: [*a, *a]``) which grow exponentially."""
 
         merged = 0
 
@@ -135,13 +135,13 @@ def _yaml(text: bytes) -> Any:
     except (RecursionError, MemoryError):
         raise
     except Exception as error:
-        # Its constructors stumble over values in many ways: KeyError for `!!bool x`.
+        # PyYAML's constructors fail on values in many ways: KeyError for `!!bool x`.
         said = " ".join(str(error).split())
         raise ValueError(said if isinstance(error, (yaml.YAMLError, ValueError)) else repr(error)) from None
 
 
 def _nearest_file(full: str, file: str) -> str:
-    """The file of nearly this name beside where it should be, as the configuration would name it."""
+    """Return the file of a similar name in the expected folder, as the configuration would name it."""
     beside = os.path.dirname(full)
     names = os.listdir(beside) if os.path.isdir(beside) else []
     where = os.path.dirname(file)
@@ -151,7 +151,7 @@ def _nearest_file(full: str, file: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value in at most 80 characters, of which no more is written: aliases of YAML can make it endless."""
+    """Return a value in at most 80 characters, formatting no more of it: YAML aliases can make it endless."""
     pieces = list[str]()
     try:
         for piece in json.JSONEncoder(default=str).iterencode(value):

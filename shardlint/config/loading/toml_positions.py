@@ -1,4 +1,4 @@
-"""The lines of a TOML file that keys stand on, which `tomllib` does not tell."""
+"""The lines of keys in a TOML file, which `tomllib` does not report."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Path = tuple[str, ...]
 def key_lines(text: str) -> dict[Path, tuple[int, int]]:
     """Return the first and last line, from 1, of the statement that first names each key, by its path.
 
-    A statement of TOML is one by itself as well: lines are taken together until they parse. What does not is
-    left out.
+    Each statement of TOML is also a valid document: lines are joined until they parse. Statements that never
+    do are left out.
     """
     found: dict[Path, tuple[int, int]] = {}
     header: Path = ()
@@ -37,7 +37,7 @@ def key_lines(text: str) -> dict[Path, tuple[int, int]]:
 
 
 def line_of(text: str, path: Path, word: str | None = None) -> int | None:
-    """The line of a key, or of the nearest one around it; or of a word in its value, where that is found."""
+    """Return the line of a key, or of the nearest enclosing one; or of a word in its value, if found."""
     lines = key_lines(text)
     while path and path not in lines:
         path = path[:-1]
@@ -51,13 +51,13 @@ def line_of(text: str, path: Path, word: str | None = None) -> int | None:
 
 
 def _statement(lines: list[str], start: int) -> tuple[int, dict[str, Any] | None]:
-    """The line after a statement, and what it says; the next line and None if it says nothing."""
+    """Return the line after a statement, and its value; the next line and None if it does not parse."""
     import tomllib
 
     text = ""
     for end in range(start, len(lines)):
         text += lines[end]
-        # Only an open bracket or string goes on in the next line.
+        # Only an open bracket or string continues on the next line.
         try:
             return end + 1, tomllib.loads(text)
         except (ValueError, RecursionError):
@@ -67,7 +67,7 @@ def _statement(lines: list[str], start: int) -> tuple[int, dict[str, Any] | None
 
 
 def _paths(table: Any, above: Path = ()) -> Iterator[Path]:
-    """The paths of all keys in a table; those of an array of tables are its own."""
+    """Yield the paths of all keys in a table; those in an array of tables are relative to its items."""
     if isinstance(table, list) and len(table) == 1:
         table = table[0]
     if isinstance(table, dict):
