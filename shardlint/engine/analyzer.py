@@ -1,4 +1,4 @@
-"""Running inference over sources: what is known already is not worked out again, and cores share the rest."""
+"""Runs inference over sources: cached results are reused, and the rest is shared among the cores."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from shardlint.engine.open_programs import Programs
     from shardlint.inference import InferenceSettings
 
-#: Told of progress: what is done, how many of it are done, and how many there are.
+#: Called with progress: the phase, the number done, and the total.
 Progress = Callable[[str, int, int], None]
-#: Seconds of work after which it is known how long the rest takes, and how much is worth other processes.
+#: Seconds of work after which the rest can be estimated, and the estimate that justifies more processes.
 _TRIAL, _WORTH_IT = 1.0, 2.0
 
 
@@ -52,7 +52,9 @@ class Analyzer:
     def analyze(
         self, sources: Sequence[Source], settings: InferenceSettings, progress: Progress | None = None
     ) -> list[Analyzed]:
-        """Analyze each source as a program of its own. What crashes on one is a problem of that one alone."""
+        """Analyze each source as a program of its own. A crash on one is reported as a problem of that
+        file.
+        """
         results = None if settings.exhaustive else self._results
         found: list[Analyzed | None] = [None] * len(sources)
         keys: dict[int, bytes] = {}
@@ -76,7 +78,7 @@ class Analyzer:
     def _worked(
         self, sources: Sequence[Source], left: Sequence[int], settings: InferenceSettings
     ) -> Iterator[tuple[int, Work]]:
-        """Do the work on the sources with these numbers: on all cores, once it shows that there is enough."""
+        """Analyze the sources with these indices: on all cores, once the work proves large enough."""
         start, done = time.monotonic(), 0
         size = {number: sum(len(cell.text) for cell in sources[number].cells) + 1 for number in left}
         whole = sum(size.values())
@@ -94,14 +96,14 @@ class Analyzer:
 
 
 def _cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _kept(source: Source, kept: Any) -> Analyzed | None:
-    """What is kept of a source, None for what is no such thing: anybody may have written it."""
+    """Return the cached result of a source, None for malformed data, since the store is untrusted."""
     from shardlint.inference import Noticed
     from shardlint.laws.versions import Release
 

@@ -1,8 +1,8 @@
-"""A baseline: the findings that a project has already, kept in a file so that only new ones are reported.
+"""A baseline: a file of known findings, so that only new ones are reported.
 
-A finding is known again by what edits around it leave as it is: its file, code and enclosing function, the
-text of its line, and its message without numbers. Where only one of the last three has changed, it is still
-the same one; so it is in a file that was moved. How often each is there counts.
+A finding is identified by properties that survive edits around it: its file, code and enclosing function, the
+text of its line, and its message without numbers. It is still the same if only one of the last three has
+changed, or if its file was moved. The number of occurrences counts.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from shardlint.source.sources import Source, read_source
 from shardlint.support.lazy_dataclass import dataclass
 
 VERSION = 1
-#: What says that shardlint or the file failed is never known already.
+#: Failures of shardlint or of reading a file are never in a baseline.
 _ALWAYS_NEW = frozenset({"SHL006", "SHL009"})
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
 class BaselineError(Exception):
-    """A baseline file that is none; the message says what is wrong."""
+    """A malformed baseline file; the message states the error."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, order=True)
 class Entry:
-    """What is kept of a finding. ``path`` is relative to the baseline's folder, with slashes."""
+    """The stored identity of a finding. ``path`` is relative to the baseline's folder, with slashes."""
 
     path: str
     code: str
@@ -46,7 +46,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Findings that a baseline does not know, and the baseline without what is gone."""
+    """Findings that are not in a baseline, and the baseline without those that are gone."""
 
     new: tuple[Finding, ...]
     entries: tuple[Entry, ...]
@@ -54,12 +54,12 @@ class Compared:
 
 
 def may_be_known(finding: Finding) -> bool:
-    """Whether a baseline takes a finding: one that makes a check fail, and claims something of a program."""
+    """Return whether a baseline accepts a finding: it makes a check fail, and is about a program."""
     return not finding.expected and finding.severity is not Severity.INFO and finding.code not in _ALWAYS_NEW
 
 
 def entries_of(findings: Iterable[Finding], sources: Iterable[Source], folder: str) -> list[Entry]:
-    """Return what a baseline in this folder keeps of findings."""
+    """Return the baseline entries of findings, for a baseline in this folder."""
     by_path = {source.path: source for source in sources}
 
     def entry(finding: Finding) -> Entry:
@@ -85,7 +85,7 @@ def _without_comment(line: str) -> str:
     return " ".join(line.split())
 
 
-#: What two findings must have in common to be the same, the surest sign first.
+#: The properties that identify a finding, the strictest combination first.
 _SIGNS: tuple[Callable[[Entry], tuple[str, ...]], ...] = (
     lambda e: (e.path, e.code, e.where, e.line, e.message),
     lambda e: (e.path, e.code, e.where, e.line),
@@ -105,10 +105,10 @@ def compare(
     checked: Collection[str],
     folder: str,
 ) -> Compared:
-    """Part findings (whose entries are ``found``) into known and new ones.
+    """Split findings (whose entries are ``found``) into known and new ones.
 
-    An entry of a file that was ``checked`` (a path as in entries), or that is not there any more, goes
-    when no finding is like it.
+    An entry is dropped if no finding matches it and its file was ``checked`` (a path as in entries) or does
+    not exist any more.
     """
     left = Counter(known)
     unmatched = [i for i, finding in enumerate(findings) if may_be_known(finding)]
@@ -128,7 +128,7 @@ def compare(
 
 
 def _is_gone(path: str) -> bool:
-    """Whether there is nothing at a path. Where nobody may look, there may be."""
+    """Return whether nothing exists at a path. An inaccessible path may exist."""
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -145,7 +145,7 @@ def _match(
     kept: list[Entry],
     sign: Callable[[Entry], tuple[str, ...]],
 ) -> list[int]:
-    """Take from ``left`` what has a sign in common with findings; return the findings that are over."""
+    """Remove from ``left`` the entries that share a key with findings; return the unmatched findings."""
     by_sign: dict[tuple[str, ...], list[Entry]] = {}
     for entry in sorted(left.elements(), reverse=True):
         by_sign.setdefault(sign(entry), []).append(entry)
@@ -163,7 +163,7 @@ def _match(
 
 
 def render(entries: Iterable[Entry]) -> str:
-    """Write a baseline: sorted, one finding a line, so that two of them merge as text."""
+    """Return a baseline as text: sorted, one finding a line, so that two of them merge as text."""
     counts = Counter(entries)
     rows = []
     for entry, count in sorted(counts.items()):
@@ -216,7 +216,7 @@ def _entries(row: object, what: str) -> list[Entry]:
 
 
 def save(path: str, entries: Iterable[Entry]) -> None:
-    """Write a baseline as a whole or not at all. Raises BaselineError."""
+    """Write a baseline atomically. Raises BaselineError."""
     try:
         write_bytes(os.path.realpath(path), render(entries).encode())
     except OSError as error:

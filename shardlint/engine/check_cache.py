@@ -1,4 +1,4 @@
-"""A check of which nothing has changed, neither files nor settings nor shardlint, is not made again."""
+"""A cache of whole checks: valid while files, settings and shardlint are unchanged."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from shardlint.support.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from shardlint.source import Source
 
-#: Options that change nothing of what is found: how it is shown, what is done with it, and how it is made.
+#: Options that do not affect findings: how they are shown, what is done with them, and how they are computed.
 _ASIDE = frozenset(
     "command output_format output_file statistics quiet exit_zero show_expected no_cache cache_dir jobs "
     "watch fix fix_only unsafe_fixes diff show_fixes add_ignores baseline write_baseline python "
     "stdin_filename".split()
 )
-#: Where a project begins, if nothing else tells where results are kept.
+#: Files that mark a project's root, if nothing else determines where results are stored.
 _ROOTS = (".git", "pyproject.toml", "shardlint.toml", ".shardlint.toml")
 
 
 def store_of(folder: str | None, path: str) -> Store:
-    """The store in a folder, or in that of the environment, or in the project that a path is in."""
+    """Return the store in a folder, or in that of the environment, or in the project that contains a path."""
     given = folder or os.environ.get("SHARDLINT_CACHE_DIR")
     return Store(given or os.path.join(project_of(path), FOLDER))
 
 
 def project_of(path: str) -> str:
-    """The folder of the project that a path is in, else the one the user is in."""
+    """Return the root of the project that contains a path, else the working directory."""
     folder = os.path.abspath(path)
     while True:
         if any(os.path.lexists(os.path.join(folder, name)) for name in _ROOTS):
@@ -52,9 +52,9 @@ def project_of(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A check that was made before: its report, and whether the configuration names a baseline.
+    """A cached check: its report, and whether the configuration names a baseline.
 
-    Which one it names is not told, since files of baselines are written.
+    The name of the baseline is not stored, since that file is written to.
     """
 
     report: Report
@@ -62,12 +62,7 @@ class Recalled:
 
 
 class Recall:
-    """Remembers one check.
-
-    Args:
-        store: where checks are kept.
-        options: the command line.
-    """
+    """Caches one check."""
 
     def __init__(self, store: Store, options: argparse.Namespace) -> None:
         self._store = store
@@ -78,7 +73,7 @@ class Recall:
         self._key = b"check" + about.digest()
 
     def recalled(self) -> Recalled | None:
-        """The check as it was made before, None where anything that it read is not as it was."""
+        """Return the cached check, None if anything that it read has changed."""
         kept = self._store.get(self._key)
         if kept is None:
             return None
@@ -94,13 +89,13 @@ class Recall:
         except (ValueError, TypeError, RecursionError, CannotDecode):
             return None
         if now.read:
-            # Their stamps will be older the next time, and then need not be read.
+            # Their stamps will be older the next time, and need not be verified by reading.
             record = validation.written(now.met, self._since)
             self._store.keep(self._key, _line(record) + result)
         return Recalled(Report(findings, notes, files, _Sources(paths)), has_baseline)
 
     def keep(self, report: Report, has_baseline: bool, read: file_access.Seen) -> None:
-        """Keep a check that was made, unless something changed meanwhile or failed."""
+        """Store a finished check, unless a file changed meanwhile or something failed."""
         read = read.whole()
         if read.torn or any(finding.name == "internal-error" for finding in report.findings):
             return
@@ -120,9 +115,9 @@ def _line(record: object) -> bytes:
 def _is_report(
     findings: object, notes: object, files: object, paths: object, has_baseline: object, texts: set[str]
 ) -> bool:
-    """Whether this is what `keep` writes: anybody may have written it.
+    """Return whether this is in the form that `keep` writes: the store is untrusted.
 
-    A finding speaks of files that were read; of no other one a line is ever shown.
+    Findings may only refer to files that were read, so that no other file is ever shown.
     """
     match findings, notes, files, paths, has_baseline:
         case tuple(), tuple(), int(), tuple(), bool():
@@ -142,7 +137,7 @@ def _is_report(
 
 
 class _Sources(Sequence["Source"]):
-    """Sources by their paths, read when they are asked for."""
+    """Sources by their paths, read lazily."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = paths

@@ -1,4 +1,4 @@
-"""Findings on each of the meshes a project deploys on."""
+"""Merges the findings on each of the meshes that a project deploys on."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 def is_test(path: str, root: str) -> bool:
-    """Whether a file is a test: by its name, as pytest and unittest find them, or a folder under ``root``.
+    """Return whether a file is a test: by its name, as pytest and unittest find them, or a folder under
+    ``root``.
 
-    Tests make arrays small enough for the machine they run on: no deployment runs them.
+    Tests create arrays small enough for the machine they run on: no deployment runs them.
     """
     *folders, name = PurePath(os.path.relpath(path, root)).parts
     return bool(_TESTS.fullmatch(name)) or not _TEST_FOLDERS.isdisjoint(folders)
@@ -34,23 +35,23 @@ _Key = tuple[str, Span]
 
 
 def key_of(finding: Finding) -> _Key:
-    """What two analyses of one program call the same finding by."""
+    """Return the key that identifies a finding in several analyses of one program."""
     return finding.code, finding.span
 
 
 def without_errors(findings: Sequence[Finding], keys: set[_Key]) -> list[Finding]:
-    """The findings, less the errors among these keys."""
+    """Return the findings without the errors among these keys."""
     return [f for f in findings if f.severity is not Severity.ERROR or key_of(f) not in keys]
 
 
 def own_axes(uses: Iterable[Use]) -> frozenset[str]:
-    """The names of the axes of meshes that programs make themselves."""
+    """Return the names of the axes of meshes that programs create themselves."""
     names = (use.names for use in uses if isinstance(use, MeshUse))
     return frozenset(name for one in names if isinstance(one, tuple) for name in one)
 
 
 def without_other_meshes(findings: Sequence[Finding], own: frozenset[str]) -> list[Finding]:
-    """The findings, less those of axes that only a mesh of the program's own has: they are meant for that."""
+    """Return the findings without those about axes that only a mesh of the program itself has."""
     return [f for f in findings if not (own and _unknown_axis(f) in own)]
 
 
@@ -60,7 +61,7 @@ def _unknown_axis(finding: Finding) -> str | None:
 
 
 def merged(base: Sequence[Finding], found: Sequence[tuple[Deployment, Sequence[Finding]]]) -> list[Finding]:
-    """Add what only a deployment's mesh shows to the findings on any mesh; each says on which it is so."""
+    """Add the findings that occur only on a deployment's mesh; each names its mesh."""
     known = set(map(key_of, base))
     extra: dict[_Key, list[tuple[Deployment, Finding]]] = {}
     for deployment, findings in found:

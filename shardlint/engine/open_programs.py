@@ -1,4 +1,4 @@
-"""The programs that an editor works on: they stay, and are evaluated again after an edit."""
+"""The programs open in an editor: retained, and re-evaluated after an edit."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     from shardlint.inference import InferenceSettings
     from shardlint.inference.programs.session import Resumable
 
-#: Programs that stay, those that were not asked for longest go.
+#: The number of retained programs; the least recently used ones are dropped.
 _MOST = 8
 
 
 @dataclass(slots=True)
 class _Kept:
-    """A program, all that it has read, and since when."""
+    """A program, its file accesses, and the time of its evaluation."""
 
     program: Resumable
     read: file_access.Seen
     since: int
 
     def holds(self) -> bool:
-        """Whether all that it read is as it was."""
+        """Return whether all files that it read are unchanged."""
         return not self.read.torn and Facts().hold(written(self.read, self.since))
 
 
 class Programs:
-    """Works on sources like `work_on`, and keeps the programs."""
+    """A replacement for `work_on` that retains programs."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, InferenceSettings], _Kept] = OrderedDict()
 
     def work_on(self, source: Source, settings: InferenceSettings) -> Work:
-        """Analyze a source. Nothing is raised for what it holds: a crash is a problem of that file."""
+        """Analyze a source. Never raises for its contents: a crash is a problem of that file."""
         from shardlint.inference import Noticed
         from shardlint.inference.programs.session import Resumable
 
         key = (source.path, settings)
-        # It comes back once it is sound again.
+        # It is stored again once it is in a consistent state.
         kept = self._kept.pop(key, None)
         noticed, since = Noticed(), now()
         with file_access.recording(apart=True) as read:

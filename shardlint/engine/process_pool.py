@@ -1,4 +1,4 @@
-"""Work on sources in several processes, any of which may die without taking the run along."""
+"""Work on sources in several processes, any of which may die without ending the run."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from shardlint.support.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from shardlint.inference import InferenceSettings
 
-#: How many chunks there are for each process, so that none is done long before the others.
+#: Chunks for each process, so that none finishes long before the others.
 _CHUNKS = 6
 
 
 def chunked(numbers: Sequence[int], size: Mapping[int, int], jobs: int) -> list[list[int]]:
-    """Part sources into chunks of about one size, the largest first.
+    """Split sources into chunks of similar size, the largest first.
 
-    They stay in their order: what lies in one folder imports much the same, which is read once in a process.
+    They keep their order: files in one folder share imports, which a process reads once.
     """
     most = sum(size[number] for number in numbers) / (jobs * _CHUNKS)
     chunks: list[list[int]] = []
@@ -55,9 +55,9 @@ class _Worker:
 def in_processes(
     sources: Sequence[Source], settings: InferenceSettings, chunks: Sequence[Sequence[int]], jobs: int
 ) -> Iterator[tuple[int, Work]]:
-    """Do the work on chunks of sources, by their numbers, in several processes; yield it as it is done.
+    """Analyze chunks of sources, given by index, in several processes; yield results as they finish.
 
-    What a process was at when it died is given to another one; if that dies as well, the file is at fault.
+    The source that a process died on is retried in another one; if that dies too, it is the file's problem.
     """
     waiting = deque(list(chunk) for chunk in chunks)
     workers: list[_Worker] = []
@@ -99,14 +99,14 @@ def in_processes(
 
 
 class _Died(Exception):
-    """What is said of a process that died: its exit code, or the signal that killed it."""
+    """The death of a process: its exit code, or the signal that killed it."""
 
     def __str__(self) -> str:
         return f"its process died, exit code {self.args[0]}"
 
 
 def _started(sources: Sequence[Source], settings: InferenceSettings, others: Sequence[_Worker]) -> _Worker:
-    # A fork has what is loaded already, and the modules that ran; but threads do not survive it.
+    # A fork inherits loaded modules and evaluated programs; but threads do not survive it.
     forks = sys.platform == "linux" and threading.active_count() == 1
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
     ours, theirs = context.Pipe()
@@ -122,9 +122,9 @@ def _started(sources: Sequence[Source], settings: InferenceSettings, others: Seq
 
 @contextlib.contextmanager
 def _importing_nothing_from_here() -> Iterator[None]:
-    """Keep what is started from importing a `multiprocessing.py` of the tree.
+    """Keep started processes from importing a `multiprocessing.py` of the working directory.
 
-    What "spawn" runs is `python -c`, which looks for modules in the current folder first.
+    "spawn" runs `python -c`, which searches the current folder for modules first.
     """
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
@@ -142,7 +142,7 @@ def _send(worker: _Worker, chunk: list[int]) -> None:
     try:
         worker.connection.send(chunk)
     except OSError:
-        return  # it died, which the next look at it tells
+        return  # it died, which the next poll detects
 
 
 def _stop(worker: _Worker) -> None:
@@ -156,11 +156,11 @@ def _work(
     sources: Sequence[Source],
     settings: InferenceSettings,
 ) -> None:
-    """What a process does: analyze what it is told to, until nobody is there to tell."""
+    """Run a worker process: analyze the requested sources until the connection closes."""
     for other in inherited:
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # As the command line does, of which a spawned process knows nothing.
+    # As the command line does; a spawned process does not inherit the filter.
     warnings.simplefilter("ignore", SyntaxWarning)
     with collecting_seldom(), contextlib.suppress(EOFError, OSError):
         while True:

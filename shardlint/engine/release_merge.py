@@ -1,4 +1,4 @@
-"""Findings under each of the releases of JAX that a project means, and what holds for all of them."""
+"""Merges findings over the JAX releases that a project supports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Era:
-    """Releases that make the same of a program, and what was found under them."""
+    """Consecutive releases under which a program has the same analysis, and the findings."""
 
     releases: tuple[Release, ...]
     findings: Sequence[Finding]
@@ -23,13 +23,13 @@ Releases = tuple[Release, ...]
 
 
 def parted(releases: Releases, turns: set[Release]) -> tuple[Releases, Releases]:
-    """Part releases, oldest first, at the newest turn: those older than it, and those from it on."""
+    """Split releases, oldest first, at the newest change: those before it, and those from it on."""
     turn = max((turn for turn in turns if turn <= releases[-1]), default=releases[0])
     return tuple(r for r in releases if r < turn), tuple(r for r in releases if r >= turn)
 
 
 def merged(eras: Sequence[Era]) -> list[Finding]:
-    """Merge eras, the newest first: an error is what each of them rejects, other findings say for which.
+    """Merge eras, the newest first: errors must occur in each era, other findings name their releases.
 
     A finding carries the releases under which it was found.
     """

@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The report of a check."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check found, in reading order.
+    """The findings of a check, in reading order.
 
-    ``files`` counts those looked at; ``sources`` are the relevant ones, ``unsaved`` where not (so) on disk.
+    ``files`` is the number of files examined; ``sources`` are the relevant ones, ``unsaved`` contents that
+    are not (so) on disk.
     """
 
     findings: tuple[Finding, ...]
@@ -27,5 +28,5 @@ class Report:
 
     @property
     def failing(self) -> tuple[Finding, ...]:
-        """The findings that make a check fail: errors and warnings that nobody announced."""
+        """Return the findings that make a check fail: errors and warnings that are not announced."""
         return tuple(f for f in self.findings if not f.expected and f.severity is not Severity.INFO)

@@ -1,4 +1,4 @@
-"""From the paths that a user names to the sources that can matter."""
+"""Selects the files to analyze for the given paths."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def read_paths(
     progress: Progress | None = None,
     broken: bool = False,
 ) -> tuple[int, list[Source]]:
-    """Return the number of files under the paths, and the sources of those that can matter, in order.
+    """Return the number of files under the paths, and the relevant sources, in order.
 
-    ``nearest`` tells the settings for a folder, ``settings`` are those of the run. Where all files can
-    matter, ``broken`` ones are left out if they do not mention sharding, unless they are asked for.
+    ``nearest`` returns the settings for a folder, ``settings`` are those of the run. Where all files are
+    relevant, ``broken`` ones that do not mention sharding are left out unless requested.
     """
     from shardlint.source.workspace.discovery import discover
     from shardlint.source.workspace.file_access import MOST_BYTES, read
@@ -49,7 +49,7 @@ def read_paths(
     sources = [read_source(path, data) for path, data in relevant.items()]
     order = {file.path: number for number, file in enumerate(found)}
     if settings.exhaustive:
-        # What is wrong with files that have nothing to do with sharding is for other tools to say.
+        # Errors in files without sharding are for other tools to report.
         rest = map(read_source, others, others.values())
         sources += rest if broken else filter(_is_sound, rest)
         sources.sort(key=lambda source: order[source.path])
@@ -64,7 +64,7 @@ def read_paths(
 
 
 def _is_sound(source: Source) -> bool:
-    """Whether a source can be read and parsed."""
+    """Return whether a source can be read and parsed."""
     from shardlint.inference.syntax.file_parts import split
 
     return not source.problems and not any(

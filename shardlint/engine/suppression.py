@@ -1,4 +1,4 @@
-"""Which findings comments ignore, and which of the comments do nothing or name no rule."""
+"""Applies ignore comments to findings, and reports comments that do nothing or name no rule."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from shardlint.source.logical_lines import statements
 from shardlint.source.sources import Cell, Source, read_source
 
 _ABOUT_COMMENTS = ("SHL012", "SHL013")
-#: Whether a rule is asked for in a file: its path, and the rule's code and name.
+#: Whether a rule is enabled in a file: its path, and the rule's code and name.
 Wanted = Callable[[str, str, str], bool]
 
 
 class Suppressor:
-    """Filters findings by the comments of their files, and remembers which comments did something."""
+    """Filters findings by the comments of their files, and records which comments had an effect."""
 
     def __init__(self, sources: Iterable[Source]) -> None:
         self._sources = {source.path: source for source in sources}
         self._used: set[tuple[str, int | None, Written, str]] = set()
 
     def ignores(self, finding: Finding) -> bool:
-        """Whether a comment on the finding's lines, around them, or for the whole file ignores it."""
+        """Return whether a comment on the finding's lines, around them, or for the whole file ignores it."""
         path = finding.span.path
         if path not in self._sources:
             self._sources[path] = read_source(path)
@@ -40,7 +40,7 @@ class Suppressor:
                 if suppression.first is not None and cell.index != finding.span.cell:
                     continue
                 if finding.code in _ABOUT_COMMENTS and not suppression.codes:
-                    continue  # else no comment without codes could be found fault with
+                    continue  # otherwise comments without codes could never be reported
                 found = suppression.covering(
                     finding.code, finding.name, _lines(suppression, cell, finding.span)
                 )
@@ -52,11 +52,11 @@ class Suppressor:
     def about_comments(
         self, sources: Iterable[Source], wanted: Wanted, uses: Iterable[Use], found: Iterable[Finding]
     ) -> Iterator[Finding]:
-        """What is wrong with the comments themselves.
+        """Return findings about the comments themselves.
 
-        A comment that ignores nothing is reported if every rule that it means was asked for, and everything
-        it speaks of was understood: the ``uses`` that were not judged may be judged in another program, and
-        of what is ``found`` nothing may tell that a file was not evaluated to its end.
+        A comment that ignores nothing is reported if every rule that it selects was enabled, and everything
+        in its scope was understood: unjudged ``uses`` may be judged in another program, and no finding in
+        ``found`` may indicate that a file was not evaluated completely.
         """
         from shardlint.rules import all_rules
 
@@ -82,7 +82,7 @@ class Suppressor:
     def _idle(
         self, source: Source, rules: Mapping[str, str], every: Mapping[str, str], wanted: Wanted
     ) -> Iterator[tuple[Cell, Suppression, list[str]]]:
-        """The suppressions of a source that did not ignore what they could, with these selectors."""
+        """Yield the suppressions of a source that had no effect, with their unused selectors."""
         for cell in source.cells:
             for suppression in suppressions(cell.text):
                 idle = []
@@ -98,13 +98,13 @@ class Suppressor:
 
 
 def _kinds(selectors: Iterable[str], rules: Iterable[AnyRule]) -> tuple[type[Use], ...]:
-    """The kinds of use that rules meant by selectors look at."""
+    """Return the kinds of use that the selected rules examine."""
     meant = (r for r in rules if any(not s or matches(r.code, r.name, [s]) for s in selectors))
     return tuple({kind for rule in meant for kind in rule.kinds})
 
 
 def _speaks_of(suppression: Suppression, path: str, cell: Cell, use: Use) -> bool:
-    """Whether a suppression of a file's cell speaks of a use."""
+    """Return whether a use is in the scope of a suppression."""
     if use.place.path != path:
         return False
     if suppression.first is None or suppression.last is None:
@@ -116,7 +116,7 @@ def _speaks_of(suppression: Suppression, path: str, cell: Cell, use: Use) -> boo
 
 
 def _lines(suppression: Suppression, cell: Cell, span: Span) -> set[int]:
-    """The lines of a finding on which a comment counts."""
+    """Return the lines on which a comment ignores a finding."""
     lines = set(range(span.line, span.end_line + 1))
     if suppression.statement and suppression.first is not None:
         read = statements(cell.text)
@@ -125,7 +125,7 @@ def _lines(suppression: Suppression, cell: Cell, span: Span) -> set[int]:
 
 
 def _unused(path: str, cell: Cell, written: Written, idle: Sequence[str]) -> Finding:
-    """The finding about codes of a comment, or all of it, that ignore nothing."""
+    """Return the finding about codes of a comment, or all of it, that ignore nothing."""
     every = len(idle) >= max(1, len(written.codes))
     places = [(start, end) for code, start, end in written.codes if code in idle]
     start, end = (written.column, written.end_column) if every else (places[0][0], places[-1][1])
@@ -144,14 +144,16 @@ def _unused(path: str, cell: Cell, written: Written, idle: Sequence[str]) -> Fin
 
 
 def _without(path: str, cell: Cell, written: Written, codes: Sequence[str]) -> Edit:
-    """Take codes out of the brackets of a directive."""
+    """Return the edit that removes codes from the brackets of a directive."""
     kept = ", ".join(code for code, _, _ in written.codes if code not in codes)
     start, end = written.codes[0][1], written.codes[-1][2]
     return Edit(Span(path, written.line, start, written.line, end, cell.index), kept)
 
 
 def _removed(path: str, cell: Cell, written: Written) -> Edit:
-    """Take a directive out, with the blanks before it; with its line if nothing else stands there."""
+    """Return the edit that removes a directive with the blanks before it, or its line if nothing else is
+    there.
+    """
     lines = statements(cell.text).lines
     line = lines[written.line - 1]
     before, after = line[: written.column - 1], line[written.end_column - 1 :]
@@ -171,7 +173,7 @@ def _removed(path: str, cell: Cell, written: Written) -> Edit:
 
 
 def _misread(source: Source, rules: Mapping[str, str]) -> Iterator[Finding]:
-    """What the comments of a source name that is no rule, and what is not written as it is read."""
+    """Yield findings about codes that name no rule, and about misspelt directives."""
     for cell in source.cells:
         for written in directives(cell.text):
             for code, start, end in written.codes:

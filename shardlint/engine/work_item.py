@@ -1,4 +1,4 @@
-"""Work on one source: what inference makes of it, and what it read."""
+"""Analysis of one source: the results of inference, and the files it read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Analyzed:
-    """What inference made of a source, and what else that depends on."""
+    """The results of inference for a source, and their other dependencies."""
 
     source: Source
     uses: Sequence[Use | FileProblem]
@@ -25,25 +25,25 @@ class Analyzed:
 
     @property
     def problems(self) -> list[FileProblem]:
-        """What is wrong with the file itself."""
+        """Return the problems of the file itself."""
         return [use for use in self.uses if isinstance(use, FileProblem)]
 
     @property
     def is_partial(self) -> bool:
-        """Whether evaluation ended before the end of the file."""
+        """Return whether evaluation ended before the end of the file."""
         return any(problem.leaves_open for problem in self.problems)
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Work that is done: ``read`` is all that it read, ``whole`` that nothing failed."""
+    """A finished analysis: ``read`` are its file accesses; ``whole`` is true if nothing failed."""
 
     analyzed: Analyzed
     read: file_access.Seen
     whole: bool = True
 
     def encoded(self) -> str | None:
-        """What was found as text to keep, None where it cannot be written."""
+        """Return the result encoded for storage, None where it cannot be."""
         from shardlint.cache.codec import CannotEncode, encode
 
         noticed = self.analyzed.noticed
@@ -54,7 +54,7 @@ class Work:
 
 
 def work_on(source: Source, settings: InferenceSettings) -> Work:
-    """Analyze a source. Nothing is raised for what it holds: a crash is a problem of that file."""
+    """Analyze a source. Never raises for its contents: a crash is a problem of that file."""
     from shardlint.inference import Noticed, analyze
 
     noticed = Noticed()
@@ -66,13 +66,13 @@ def work_on(source: Source, settings: InferenceSettings) -> Work:
 
 
 def done(analyzed: Analyzed, read: file_access.Seen) -> Work:
-    """The work on a source; of a part of it nothing is stored, as if a file had changed meanwhile."""
+    """Return the work on a source; a partial result is marked as not to be stored."""
     read.torn |= analyzed.is_partial
     return Work(analyzed, read, whole=not analyzed.is_partial)
 
 
 def failed(source: Source, error: Exception, read: file_access.Seen | None = None) -> Work:
-    """The work on a source that cannot be done."""
+    """Return the work on a source that could not be analyzed."""
     from shardlint.inference import Noticed
 
     uses = [internal_error(source.path, error)]
