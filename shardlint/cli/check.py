@@ -1,4 +1,4 @@
-"""The command `check`: from its options to what is printed, and what was found before if nothing changed."""
+"""The command `check`: from its options to the printed report, which is cached while nothing changes."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 
-#: Options under which files of the user's are written.
+#: Options that write to the user's files.
 _WRITING = ("fix", "fix_only", "diff", "add_ignores", "write_baseline")
 
 
 class UsageError(Exception):
-    """What the user asked for cannot be done; the message says why."""
+    """The command cannot be carried out; the message states why."""
 
 
 def add_options(parser: argparse.ArgumentParser, count: Callable[[str], int]) -> None:
-    """Add the options of `check` about how it is made."""
+    """Add the options of `check` that affect how the analysis runs."""
     run = parser.add_argument_group("speed")
     run.add_argument("--no-cache", action="store_true", help="use no stored results, and store none")
     run.add_argument(
@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser, count: Callable[[str], int]) ->
 
 
 def check(options: argparse.Namespace) -> int:
-    """Check what the options name, and return the exit code. Raises UsageError, CannotSay and ConfigError."""
+    """Run the check and return the exit code. Raises UsageError, CannotSay and ConfigError."""
     report_output.check_options(options)
     if not options.watch:
         return _once(options)
@@ -62,7 +62,7 @@ def check(options: argparse.Namespace) -> int:
 
 
 def _again(options: argparse.Namespace) -> int:
-    """Check once more. What is wrong with the configuration is said: it may be right the next time."""
+    """Repeat the check. Configuration errors are printed, since they may be fixed before the next run."""
     from shardlint.config import ConfigError
 
     try:
@@ -90,9 +90,9 @@ def _once(options: argparse.Namespace) -> int:
 
 
 def _store(options: argparse.Namespace) -> Store | None:
-    """Where results are stored, None if none are to be used.
+    """Return the store for results, None if it is not to be used.
 
-    What stands there may be anybody's. So it is not asked what to run (a witness of ``--confirm``).
+    The store is untrusted, so it never provides code to run (a witness of ``--confirm``).
     """
     if options.no_cache or options.exhaustive or options.confirm:
         return None
@@ -108,9 +108,9 @@ def _recall(options: argparse.Namespace, store: Store) -> Recall:
 
 
 def _recalled(options: argparse.Namespace, recall: Recall, progress: ProgressBar) -> int | None:
-    """Say again what was found before, None if that cannot be done.
+    """Print the cached report and return its exit code, or None if there is none.
 
-    What is stored is not asked what to write into files of the user's either.
+    The store is untrusted, so it never provides text to write into the user's files either.
     """
     found = recall.recalled()
     if found is None or options.add_ignores is not None or options.write_baseline is not None:
@@ -127,7 +127,7 @@ def _recalled(options: argparse.Namespace, recall: Recall, progress: ProgressBar
     except (UsageError, report_output.CannotSay, OSError):
         raise
     except Exception:
-        # Only what nobody of us wrote cannot be shown.
+        # Only a report that shardlint did not write fails to print.
         return None
 
 
@@ -175,7 +175,7 @@ def _finished(
     unsaved: tuple[str, bytes] | None,
     progress: ProgressBar,
 ) -> int:
-    """Do with a report what the options say, and show it."""
+    """Apply the options to a report, print it, and return the exit code."""
     from shardlint.source.excerpts import Excerpts
 
     try:
@@ -204,9 +204,7 @@ def _finished(
 
 
 def _page_of(options: argparse.Namespace, linter: Linter | None) -> PageOf:
-    """What tells where the page of a rule is published; where no linter was made, it reads the configuration
-    when it is asked first.
-    """
+    """Return a function from rule names to pages; without a linter it reads the configuration lazily."""
     if linter is not None:
         return linter.settings.page_of
 
@@ -221,7 +219,7 @@ def _page_of(options: argparse.Namespace, linter: Linter | None) -> PageOf:
 
 
 def complain(message: str) -> int:
-    """Say what is wrong, and return the exit code for it."""
+    """Print an error, and return its exit code."""
     report_output.aside(f"shardlint: {message}")
     return FAILED
 
@@ -231,7 +229,7 @@ def _writes(options: argparse.Namespace) -> bool:
 
 
 def _standard_input(options: argparse.Namespace) -> tuple[str, bytes] | None:
-    """Read what is to be checked from standard input, where `-` says so, or a name for it: name and bytes."""
+    """Return the name and bytes of standard input, if `-` or a name for it was given."""
     if options.stdin_filename is None and "-" not in options.paths:
         return None
     from shardlint.source.sources import MAX_NOTEBOOK_BYTES

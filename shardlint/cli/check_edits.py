@@ -1,4 +1,4 @@
-"""What `check` does besides reporting: it fixes, adds comments, and keeps a baseline."""
+"""The options of `check` that change files: fixes, ignore comments, and the baseline."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from shardlint.source.sources import Source
 
 
-#: Findings that say that a file could not be read whole.
+#: Findings about a file that could not be read completely.
 _UNREAD = frozenset({"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL009", "SHL014"})
 
 
-#: Options under which what is not found may still be there.
+#: Options under which a missing finding may still exist.
 _NARROWING = (
     "mesh", "devices", "config", "select", "extend_select", "ignore", "extend_ignore", "per_file_ignores",
     "extend_per_file_ignores", "exclude", "extend_exclude", "isolated", "target_jax",
@@ -30,15 +30,15 @@ _NARROWING = (
 
 
 class CannotDo(Exception):
-    """What was asked for cannot be done; the message says why."""
+    """The command cannot be carried out; the message states why."""
 
 
-# Not a dataclass: to load these is a fifth of what `--version` takes.
+# Not a dataclass: importing dataclasses takes a fifth of the time of `--version`.
 class Outcome(NamedTuple):
-    """What is left to report, and what was done.
+    """The remaining report, and the changes made.
 
-    ``code`` is the exit code where nothing is to be reported; ``out`` is for standard output, ``said``
-    are lines for standard error, and ``failures`` what could not be changed.
+    ``code`` is the exit code where nothing is to be reported; ``out`` is for standard output, ``said`` are
+    lines for standard error, and ``failures`` the changes that failed.
     """
 
     report: Report
@@ -68,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def change(
     linter: Linter | None, report: Report, options: argparse.Namespace, progress: Progress | None = None
 ) -> Outcome:
-    """Do what the options ask for beside reporting. Raises CannotDo.
+    """Apply the options that change files. Raises CannotDo.
 
     Without a linter no configuration names a baseline, and nothing of the report is to be changed.
     """
@@ -103,13 +103,13 @@ def change(
 
 
 class _Known:
-    """The baseline that is in force."""
+    """The baseline in use."""
 
     def __init__(self, path: str, options: argparse.Namespace) -> None:
         from shardlint.engine.baseline import BaselineError, read
 
         self.path, self.folder = path, os.path.dirname(os.path.abspath(path))
-        # Under other facts than the project's own, a finding that is not there is not gone.
+        # With facts from the command line, a missing finding does not mean that it was fixed.
         self._whole = not any(getattr(options, flag, None) for flag in _NARROWING)
         self._paths = [os.path.abspath(path) for path in options.paths]
         try:
@@ -120,7 +120,7 @@ class _Known:
         self._gone = 0
 
     def without(self, report: Report) -> Report:
-        """The report without the findings that are known."""
+        """Return the report without the findings in the baseline."""
         from dataclasses import replace
 
         from shardlint.engine import baseline
@@ -129,7 +129,7 @@ class _Known:
         sources = {self._relative(source.path): source for source in report.sources}
         whole = {path for path, source in sources.items() if source.cells and not source.problems}
         whole -= {self._relative(f.span.path) for f in report.findings if f.code in _UNREAD}
-        # Of files that do not mention sharding any more there are no sources.
+        # Files that no longer mention sharding have no sources.
         passed_over = {e.path for e in self.entries if e.path not in sources and self._is_asked_for(e.path)}
         unread = [os.path.join(path, "") for path, source in sources.items() if not source.cells]
         passed_over = {path for path in passed_over if not path.startswith(tuple(unread))}
@@ -146,7 +146,7 @@ class _Known:
         return any(whole == asked or whole.startswith(os.path.join(asked, "")) for asked in self._paths)
 
     def hides(self, sources: Sequence[Source], findings: Sequence[Finding]) -> list[Finding]:
-        """The findings of some sources without those that are known."""
+        """Return the findings of some sources without those in the baseline."""
 
         from shardlint.engine import baseline
 
@@ -154,7 +154,7 @@ class _Known:
         return list(baseline.compare(self.entries, findings, found, (), self.folder).new)
 
     def shrunk(self) -> tuple[str, ...]:
-        """Take what is gone out of the file; return what there is to say of it."""
+        """Remove fixed findings from the file; return messages about it."""
         from shardlint.engine import baseline
         from shardlint.fixes.documents import is_writable
 
@@ -182,7 +182,7 @@ def _written(report: Report, path: str) -> Outcome:
 
 
 def _ignored(linter: Linter, report: Report, reason: str) -> Outcome:
-    """Add comments to the lines of all findings, once those that do nothing are out."""
+    """Add ignore comments to the lines of all findings, after removing useless comments."""
     from dataclasses import replace
 
     from shardlint.fixes.documents import CannotChange, read_document, write
@@ -199,7 +199,7 @@ def _ignored(linter: Linter, report: Report, reason: str) -> Outcome:
             continue
         try:
             before = read_document(source.path)
-            # What comments are there in vain goes, and nothing else is fixed.
+            # Only useless comments are removed; nothing else is fixed.
             ours = [f if f.code == "SHL012" else replace(f, fix=None) for f in ours]
             now = fix_all([before], ours, False, linter.check_sources).after.get(source.path, before)
             if now is not before:
@@ -212,7 +212,7 @@ def _ignored(linter: Linter, report: Report, reason: str) -> Outcome:
         except CannotChange as error:
             failures.append(str(error))
     said = [f"Added comments for {added} finding{'s' * (added != 1)} in {files} file{'s' * (files != 1)}."]
-    # Comments in vain are gone already.
+    # Useless comments are already removed.
     readable = {source.path for source in report.sources}
     left = [f.code for f in failing if f.code in UNSILENCED - {"SHL012"} or f.span.path not in readable]
     if left:
@@ -284,7 +284,7 @@ def _fixed(
 
 
 def _harmed(before: Report, after: Report, edited: Iterable[str], fixed: Fixed) -> str:
-    """The files beside the edited ones that have more errors than before, as prose; empty for none."""
+    """Return a text naming the unedited files that have more errors than before, or ""."""
     from shardlint.model.findings import Severity
 
     if all(f.severity is Severity.ERROR for f in fixed.fixed):
@@ -302,7 +302,7 @@ def _count(fixed: Fixed, verb: str) -> str:
 
 
 def _listed(findings: Iterable[Finding]) -> list[str]:
-    """What was fixed, by file and rule."""
+    """Return lines listing what was fixed, by file and rule."""
     by_path: dict[str, Counter[tuple[str, str]]] = {}
     for finding in findings:
         by_path.setdefault(finding.span.path, Counter())[finding.code, finding.name] += 1
@@ -314,7 +314,7 @@ def _listed(findings: Iterable[Finding]) -> list[str]:
 
 
 def _difference(before: Document, after: Document) -> str:
-    """A unified diff of two versions of a file."""
+    """Return a unified diff of two versions of a file."""
     import difflib
 
     old, new = ([line for line in re.split(r"(?<=\n)", text) if line] for text in (before.text, after.text))
@@ -325,7 +325,7 @@ def _difference(before: Document, after: Document) -> str:
 
 
 def fixable_text(findings: Iterable[Finding], unsafe: bool) -> str:
-    """How many findings have fixes, as the last line of a report; empty for none."""
+    """Return the last line of a report, the number of fixable findings; empty for none."""
     from shardlint.model.findings import Applicability
 
     kinds = Counter(f.fix.applicability for f in findings if f.fix is not None and not f.expected)

@@ -1,4 +1,4 @@
-"""The command line. Nothing heavy is imported before a command needs it."""
+"""The command line. Heavy libraries are imported only by the commands that need them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 clean, 1 findings, 2 usage or internal error."""
     _open_streams()
-    # What Python's parser warns of in a file is not for us to say.
+    # Warnings of Python's parser about a file are not shardlint's to report.
     warnings.simplefilter("ignore", SyntaxWarning)
     arguments = list(sys.argv[1:] if argv is None else argv)
     parser = make_parser()
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return FAILED
     for stream in (sys.stdout, sys.stderr):
-        # File names need not be text, and a terminal need not know the characters of a picture.
+        # File names need not be valid text, and a terminal may lack the characters of a picture.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # Whoever read our output has seen enough.
+        # The reader has closed the pipe.
         report_output.forget_output()
         return FAILED
     except KeyboardInterrupt:
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _open_streams() -> None:
-    """Give what is printed somewhere to go where a stream is closed, and keep its number from other files."""
+    """Open the null device for each closed standard stream, so that no file takes its descriptor."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
@@ -95,7 +95,7 @@ def _report(options: argparse.Namespace) -> int:
     from shardlint.output.report import html, json, text
 
     if options.init and ":" not in options.init:
-        # `--init PATH`: what to run is the configuration's to say.
+        # `--init PATH`: the configuration names what to run.
         options.paths, options.init = [options.init, *(p for p in options.paths if p != ".")], ""
     linter = _linter(options)
     report: ParameterReport | InitReport
@@ -213,7 +213,7 @@ def _rules(options: argparse.Namespace) -> int:
 def _server(options: argparse.Namespace) -> int:
     import gc
 
-    # The protocol's thousand classes, and what checks are made of, are there to stay.
+    # The protocol's thousand classes, and the data that checks use, are permanent.
     gc.disable()
     try:
         from shardlint_server.server import main as serve
@@ -232,7 +232,7 @@ def _server(options: argparse.Namespace) -> int:
 
 
 def _linter(options: argparse.Namespace) -> Linter:
-    """Make the linter that takes for each file the configuration nearest to it."""
+    """Return the linter, which uses the nearest configuration for each file."""
     from shardlint.api import Linter
 
     found = config_options.configurations(options)
@@ -251,7 +251,9 @@ def _count(text: str) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Names the nearest right option, and takes none by its beginning: a new one could make that another."""
+    """A parser that suggests the nearest option and accepts no abbreviations: a new option could break
+    one.
+    """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, allow_abbrev=False)
@@ -272,7 +274,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
-    """The end of a message: what was meant, if it is near enough."""
+    """Return the end of a message: the likely intended word, if one is near enough."""
     import difflib
 
     found = difflib.get_close_matches(word, known, n=1, cutoff=0.7)

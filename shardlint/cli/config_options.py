@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shardlint.config import Configurations
 
-#: Options whose values are lists, by their key: they may come several times, and hold commas.
+#: Options whose values are lists, by their key: they may be repeated, and hold commas.
 _LISTS = {
     "select": ("RULES", "check only these: codes, their beginnings, names or groups, separated by commas"),
     "ignore": ("RULES", "leave these out"),
@@ -29,7 +29,7 @@ _FLAGS = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what every command takes that reads a configuration."""
+    """Add the options common to all commands that read a configuration."""
     parser.add_argument(
         "--config",
         action="append",
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
-    """Add what chooses rules and files."""
+    """Add the options that choose rules and files."""
     for key, (metavar, text) in _LISTS.items():
         parser.add_argument(f"--{key}", action="append", metavar=metavar, help=text)
     for key, text in _PAIRS.items():
@@ -65,7 +65,7 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
 
 
 def configurations(options: argparse.Namespace) -> Configurations:
-    """The configuration of each file, with what the command line changes. Raises ConfigError."""
+    """Return the configuration of each file, with the command line's changes. Raises ConfigError."""
     from shardlint.config import CommandLine, Configurations, parse_mesh
 
     given: dict[str, Any] = {}
@@ -82,7 +82,7 @@ def configurations(options: argparse.Namespace) -> Configurations:
 
 
 def _value(key: str, value: Any) -> Any:
-    """The value of an option as TOML would have it."""
+    """Return the value of an option as in TOML."""
     from shardlint.config import ConfigError
 
     if key in _LISTS:
@@ -102,7 +102,7 @@ def _value(key: str, value: Any) -> Any:
 
 
 def show(options: argparse.Namespace) -> str:
-    """What `shardlint config` prints. Raises ConfigError."""
+    """Return the output of `shardlint config`. Raises ConfigError."""
     from shardlint.config.keys.display import as_json, as_text, chosen
     from shardlint.config.keys.json_schema import schema
     from shardlint.support.media import json_document

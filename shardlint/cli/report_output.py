@@ -1,4 +1,4 @@
-"""What `check` says of its findings: in which format, and where to."""
+"""The output of `check`: its format and destination."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from shardlint.output.rule_links import Page, PageOf
     from shardlint.source.excerpts import Excerpts
 
-#: The formats of `shardlint.output.formats.registry`, which is not loaded for them.
+#: The formats of `shardlint.output.formats.registry`, listed here to avoid importing it.
 _FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 
 
 class CannotSay(Exception):
-    """What was asked for cannot be said, or not where; the message says why."""
+    """The output is impossible in this format or to this destination; the message states why."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `check` that are about its output."""
+    """Add the options of `check` that concern its output."""
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output-format", choices=_FORMATS, default="full", type=_format, help="default: full"
@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _format(text: str) -> str:
-    """Return a format, or what is none for the parser to refuse, unless it is near to one that there is."""
+    """Return a format; raise if it resembles a known one (the parser itself rejects other unknown texts)."""
     if text not in _FORMATS:
         import difflib
 
@@ -46,7 +46,7 @@ def _format(text: str) -> str:
 
 
 def check_options(options: argparse.Namespace) -> None:
-    """Raise CannotSay for options that do not go together, before anything is done."""
+    """Raise CannotSay for options that contradict each other, before anything is done."""
     if options.statistics and options.output_format not in ("full", "concise", "json"):
         raise CannotSay(f"--statistics has no format {options.output_format}; it has full, concise and json")
     if options.output_file is not None and os.path.isdir(options.output_file):
@@ -61,11 +61,11 @@ def say(
     failed: bool,
     page_of: PageOf,
 ) -> None:
-    """Write the findings of a report where the options say.
+    """Write the findings of a report to the destination in the options.
 
-    ``fixable`` is a line about fixes for the summary, ``failed`` tells that not everything could be
-    checked, ``page_of`` where the pages of rules are published. Raises CannotSay when the file cannot be
-    written; then all has gone to standard output.
+    ``fixable`` is a line about fixes for the summary, ``failed`` is true if not everything could be checked,
+    ``page_of`` returns the address of a rule's page. Raises CannotSay when the file cannot be written; the
+    report is then written to standard output.
     """
     text = _text(report, options, excerpts, fixable, failed, page_of)
     if options.output_file is None:
@@ -82,7 +82,7 @@ def say(
 
 
 def aside(text: str) -> None:
-    """Write lines to standard error: what there is to say beside the findings."""
+    """Write lines to standard error: messages besides the findings."""
     from shardlint.support.media import lines
 
     print(lines(text), file=sys.stderr)
@@ -103,9 +103,9 @@ def write(text: str) -> None:
 
 
 def write_diff(text: str) -> None:
-    """Write a diff to standard output: as it is for a program that applies it, to be read on a terminal.
+    """Write a diff to standard output: raw for a program that applies it, escaped for a terminal.
 
-    GitHub's runner is told to take no line of it for a command. Raises CannotSay.
+    In GitHub's logs, its lines are kept from being taken for commands. Raises CannotSay.
     """
     if sys.stdout.isatty():
         from shardlint.support.media import lines
@@ -130,12 +130,12 @@ def _is_file() -> bool:
 
 
 def forget_output() -> None:
-    """Keep the interpreter from writing at its exit what could not be written to standard output."""
+    """Discard buffered output that could not be written, so that the interpreter's exit does not retry."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def is_full(error: OSError) -> bool:
-    """Whether an error is that of a stream to which no more can be written: it names no file."""
+    """Return whether an error is that of an output stream without room: such an error names no file."""
     full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
     return error.errno in full and error.filename is None
 

@@ -1,4 +1,4 @@
-"""`check --watch`: a check after each change of a file, and what the last one found on the screen."""
+"""`check --watch`: a check after each change of a file, showing the latest result."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from shardlint.engine.check_cache import project_of
 from shardlint.source.workspace import file_access
 from shardlint.source.workspace.file_access import IGNORES, SUFFIXES
 
-#: Seconds between two looks at all files, where nobody tells of changes.
+#: Seconds between two scans of all files, where change notifications are not available.
 _INTERVAL = 1.0
-#: Milliseconds to wait for changes before the first check, and between two questions whether to go on.
+#: Milliseconds to wait for changes before the first check, and between two polls for an interrupt.
 _TIMEOUT = 200
-#: What besides programs and notebooks may decide what is found.
+#: Suffixes of other files that may affect findings, besides programs and notebooks.
 _ALSO = (".toml", ".yaml", ".yml", ".json", IGNORES)
 
 
 def watch(options: argparse.Namespace, once: Callable[[], int]) -> int:
     """Check again whenever a file changes, until the user interrupts; return the last exit code.
 
-    ``once`` makes one check, and prints what it finds.
+    ``once`` runs one check, and prints its findings.
     """
     code = 0
     with contextlib.suppress(KeyboardInterrupt):
-        # What changes during the first check is to be seen, too.
+        # Changes during the first check must be seen too.
         changes = _changes(_folders(options.paths))
         next(changes)
         for changed in itertools.chain([[]], filter(None, changes)):
             start = _begin(changed)
-            # Known before the check is said to be over: then one may interrupt.
+            # Watching begins before the check is reported as finished: from then on, the user may interrupt.
             code = once()
             _end(start)
     print(file=sys.stderr)
@@ -42,11 +42,11 @@ def watch(options: argparse.Namespace, once: Callable[[], int]) -> int:
 
 
 def _begin(changed: list[str]) -> float:
-    """Begin a check on an empty screen, with what changed before it; return when that was."""
+    """Clear the screen, print the changed files, and return the start time."""
     _forget()
     start = time.monotonic()
     if sys.stdout.isatty():
-        # The screen and what was scrolled away, as `clear` does.
+        # The screen and its scrollback, as `clear` does.
         sys.stdout.write("\x1b[H\x1b[2J\x1b[3J")
     if changed:
         from shardlint.support.media import terminal
@@ -58,7 +58,7 @@ def _begin(changed: list[str]) -> float:
 
 
 def _end(start: float) -> None:
-    """Say in a line when the check was over, and what it took."""
+    """Print the time at which the check ended, and its duration."""
     sys.stdout.flush()
     took = time.monotonic() - start
     print(
@@ -69,7 +69,7 @@ def _end(start: float) -> None:
 
 
 def _forget() -> None:
-    """Forget what this process knows of files."""
+    """Clear this process's caches of files."""
     if "shardlint.inference" in sys.modules:
         from shardlint.inference.programs.module_loader import forget
 
@@ -77,7 +77,7 @@ def _forget() -> None:
 
 
 def _folders(paths: list[str]) -> list[str]:
-    """The folders to watch: those that are named, those of files that are, and the projects they are in."""
+    """Return the folders to watch: the named ones, those of named files, and their projects."""
     found = [path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths]
     found += [project_of(path) for path in paths]
     whole = dict.fromkeys(os.path.abspath(path) for path in found if os.path.isdir(path))
@@ -89,7 +89,7 @@ def _holds(outer: str, inner: str) -> bool:
 
 
 def _matters(path: str) -> bool:
-    """Whether a change of a path can change what is found."""
+    """Return whether a change of a path can change findings."""
     parts = path.split(os.sep)
     if file_access.MADE.intersection(parts) or ".git" in parts:
         return False
@@ -97,7 +97,7 @@ def _matters(path: str) -> bool:
 
 
 def _changes(folders: list[str]) -> Iterator[list[str]]:
-    """The paths that changed, a few at a time or none, for as long as somebody asks; none to begin with."""
+    """Yield lists of changed paths, which may be empty, while the caller iterates; first an empty list."""
     try:
         from watchfiles import watch as watched
     except ImportError:
@@ -110,7 +110,7 @@ def _changes(folders: list[str]) -> Iterator[list[str]]:
 
 
 def _polled(folders: list[str]) -> Iterator[list[str]]:
-    """The same, by looking at all files over and over."""
+    """Yield the same by polling all files."""
     before = _stamps(folders)
     yield []
     while True:
