@@ -1,4 +1,4 @@
-"""What `jax.typeof` says of an array, as far as it is known: shape, dtype, sharding, varying axes."""
+"""The type of an array as `jax.typeof` returns it, as far as known: shape, dtype, sharding, varying axes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _PREFIXES = {"float": "f", "int": "i", "uint": "u"}
 class TypeSharding:
     """The sharding in an array's type (``jax.typeof(x).sharding``, `core.ShapedArray.sharding`).
 
-    ``mesh`` is None where the type has none: the array was made without any mesh. ``spec`` holds one
-    entry a dimension and names Explicit axes only: what lies along Auto axes is the compiler's.
+    ``mesh`` is None where the type has none: the array was created without any mesh. ``spec`` holds one entry
+    for each dimension and names Explicit axes only: sharding along Auto axes is up to the compiler.
     """
 
     mesh: Mesh | None
@@ -24,7 +24,7 @@ class TypeSharding:
 
 @dataclass(frozen=True, slots=True)
 class ArrayType:
-    """An array's type; what is not known is None. ``varying`` are the Manual axes it varies over."""
+    """An array's type; unknown fields are None. ``varying`` are the Manual axes it varies over."""
 
     shape: Shape | None
     dtype: str | None = None
@@ -43,7 +43,7 @@ class ArrayType:
         return [f"{size}{_along(entry)}" for size, entry in zip(self.shape, padded, strict=True)]
 
     def _over_devices(self) -> str:
-        """How it differs over devices, as JAX writes it (`core._vma_ur_str`)."""
+        """Return its variation over devices, as JAX writes it (`core._vma_ur_str`)."""
         spec = self.sharding.spec if self.sharding is not None else Spec()
         kinds = {"V": self.varying, "U": spec.unreduced, "R": spec.reduced}
         parts = [f"{kind}:{_listed(tuple(sorted(axes)))}" for kind, axes in kinds.items() if axes]
@@ -60,7 +60,7 @@ def _along(entry: Entry) -> str:
 
 
 def short_dtype(dtype: str | None) -> str:
-    """A dtype as JAX abbreviates it (`dtypes.short_dtype_name`): ``f32``, ``bf16``, ``i8``."""
+    """Return JAX's abbreviation of a dtype (`dtypes.short_dtype_name`): ``f32``, ``bf16``, ``i8``."""
     if dtype is None:
         return "?"
     if dtype in _SHORT:

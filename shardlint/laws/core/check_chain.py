@@ -1,7 +1,7 @@
-"""How a law is made: checks in JAX's order, until one of them settles the matter.
+"""Laws as chains of checks, in JAX's order, until one of them decides.
 
-A check answers what it establishes: a rejection, an acceptance that ends the matter, `Undecided`
-when something it needs is unknown, or None when JAX goes on to its next check.
+A check returns a rejection, an acceptance that ends the chain, `Undecided` when something it needs is
+unknown, or None when JAX continues with its next check.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What an API is called with. ``mesh`` is None where it is certain that there is none.
+    """The arguments of an API call. ``mesh`` is None where there certainly is none.
 
-    ``context`` is the mesh of `jax.set_mesh`, None where there is none. ``held`` is the sharding that
-    the array has already, None where that is not known.
+    ``context`` is the mesh of `jax.set_mesh`, None where there is none. ``held`` is the sharding that the
+    array already has, None where that is not known.
     """
 
     mesh: Mesh | Unknown | None
@@ -36,12 +36,12 @@ Check = Callable[[Case], Outcome]
 
 
 def raising(exception: str, stage: str, *checks: Check) -> tuple[Check, ...]:
-    """Return the checks as one API makes them: with the exception class it raises, and where."""
+    """Return the checks with the exception class that one API raises, and its stage."""
     return tuple(_labelled(check, exception, stage) for check in checks)
 
 
 def staged(stage: str, *checks: Check) -> tuple[Check, ...]:
-    """Return checks that raise what they always raise, at this stage."""
+    """Return the checks with their usual exceptions, at this stage."""
     return tuple(_labelled(check, None, stage) for check in checks)
 
 
@@ -56,10 +56,10 @@ def _labelled(check: Check, exception: str | None, stage: str) -> Check:
 
 
 def judge(checks: tuple[Check, ...], case: Case) -> Verdict:
-    """Make the checks in JAX's order; ``Accepted()`` when all pass.
+    """Run the checks in JAX's order; ``Accepted()`` when all pass.
 
-    A rejection stands even when an earlier check is undecided, since the call raises either way;
-    but the earlier check might raise first, so the class is then only known to be an Exception.
+    A rejection stands even when an earlier check is undecided, since the call raises either way; but the
+    earlier check might raise first, so the class is then only known to be an Exception.
     """
     undecided: Undecided | None = None
     for check in checks:

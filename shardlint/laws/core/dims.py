@@ -15,7 +15,7 @@ from typing import Union
 from shardlint.support.fast_frozen import frozen
 from shardlint.support.lazy_dataclass import dataclass
 
-#: A product holds at most this many factors and a sum this many products; beyond, the size is unknown.
+#: The most factors in a product, and products in a sum; beyond them the size is unknown.
 MAX_FACTORS = 16
 MAX_PRODUCTS = 16
 
@@ -24,9 +24,9 @@ _fresh = itertools.count(1)
 
 @frozen
 class Symbol:
-    """A size that is not known. ``low`` is its least value, or None when it may be negative.
+    """An unknown size. ``low`` is its least value, or None when it may be negative.
 
-    ``serial`` tells apart sizes that users gave the same name in different places.
+    ``serial`` distinguishes sizes that users gave the same name in different places.
     """
 
     name: str
@@ -38,13 +38,13 @@ class Symbol:
 
     @property
     def number(self) -> int:
-        """When it was made, if it equals no other symbol; else 0."""
+        """Return its allocation number, if it equals no other symbol; else 0."""
         return int(self.name[1:]) if self.name.startswith("?") else self.serial
 
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """``numerator // denominator`` where neither is simplified away."""
+    """``numerator // denominator``, unsimplified."""
 
     numerator: Dim
     denominator: Dim
@@ -55,7 +55,7 @@ class Quotient:
 
 @dataclass(frozen=True, slots=True)
 class Remainder:
-    """``numerator % denominator`` where it is not known."""
+    """``numerator % denominator``, where its value is not known."""
 
     numerator: Dim
     denominator: Dim
@@ -135,12 +135,12 @@ def fresh(low: int | None = 0) -> Expr:
 
 
 def latest() -> int:
-    """A number that symbols made later by `fresh` and `distinct` exceed (`Symbol.number`)."""
+    """Return a number that is less than those of all symbols created later by `fresh` and `distinct`."""
     return next(_fresh)
 
 
 def renewed(dim: Dim, after: int, known: dict[Symbol, Symbol]) -> Dim:
-    """The dimension with other symbols in place of those made after a number (`latest`), as in ``known``."""
+    """Return the dimension with symbols allocated after ``after`` renamed, as recorded in ``known``."""
     if isinstance(dim, int):
         return dim
     terms = ((tuple(_renewed(atom, after, known) for atom in product), n) for product, n in dim.terms)
@@ -148,7 +148,7 @@ def renewed(dim: Dim, after: int, known: dict[Symbol, Symbol]) -> Dim:
 
 
 def _ordered(product: Product) -> Product:
-    # Most have one factor, and to write one out is dear.
+    # Most products have one factor, and expanding one is costly.
     return product if len(product) < 2 else tuple(sorted(product, key=str))
 
 
@@ -165,9 +165,9 @@ def _renewed(atom: Atom, after: int, known: dict[Symbol, Symbol]) -> Atom:
 
 
 def described(dim: Dim, numbers: dict[Symbol, int]) -> Hashable:
-    """What a dimension shares with those that differ in symbols which equal no other.
+    """Return a canonical form, equal for dimensions that differ only in symbols without a name.
 
-    These are numbered in the order in which they are met.
+    These are numbered in order of appearance.
     """
     if isinstance(dim, int):
         return dim
@@ -183,7 +183,7 @@ def _described(atom: Atom, numbers: dict[Symbol, int]) -> Hashable:
 
 
 def is_anonymous(dim: Dim) -> bool:
-    """Whether the dimension mentions a size that has no name a user wrote."""
+    """Return whether the dimension contains a size without a user's name."""
     return any(name.startswith("?") for name in symbols(dim))
 
 
@@ -220,7 +220,7 @@ def substitute(dim: Dim, sizes: Mapping[str, Dim]) -> Dim:
 
 
 def floordiv(a: Dim, b: Dim) -> Dim:
-    """``a // b``, simplified where every product divides. Raises ZeroDivisionError."""
+    """Return ``a // b``, simplified where every product divides. Raises ZeroDivisionError."""
     if isinstance(a, int) and isinstance(b, int):
         return a // b
     exact = _exact_quotient(a, b)
@@ -228,7 +228,7 @@ def floordiv(a: Dim, b: Dim) -> Dim:
 
 
 def mod(a: Dim, b: Dim) -> Dim:
-    """``a % b``, simplified where it is provable. Raises ZeroDivisionError."""
+    """Return ``a % b``, simplified where it is provable. Raises ZeroDivisionError."""
     if isinstance(a, int) and isinstance(b, int):
         return a % b
     if _exact_quotient(a, b) is not None:
@@ -239,7 +239,7 @@ def mod(a: Dim, b: Dim) -> Dim:
 
 
 def divisible(dim: Dim, by: Dim) -> bool | None:
-    """Whether ``by`` divides ``dim``: True or False where it holds for every size, else None."""
+    """Return whether ``by`` divides ``dim``: True or False where it holds for every size, else None."""
     if isinstance(dim, int) and isinstance(by, int):
         return dim % by == 0 if by else None
     if _exact_quotient(dim, by) is not None:
@@ -250,7 +250,7 @@ def divisible(dim: Dim, by: Dim) -> bool | None:
 
 
 def equal(a: Dim, b: Dim) -> bool | None:
-    """Whether two dimensions are equal: True or False where provable, else None."""
+    """Return whether two dimensions are equal: True or False where provable, else None."""
     difference = a - b
     if isinstance(difference, int):
         return difference == 0
@@ -262,7 +262,7 @@ def equal(a: Dim, b: Dim) -> bool | None:
 
 
 def lower_bound(dim: Dim) -> int | None:
-    """The least value the dimension can have, where its symbols' least values show it."""
+    """Return a lower bound of the dimension, if its symbols' bounds imply one."""
     if isinstance(dim, int):
         return dim
     total = 0
@@ -275,7 +275,7 @@ def lower_bound(dim: Dim) -> int | None:
 
 
 def product(dims: Iterable[Dim]) -> Dim:
-    """The product of dimensions: the size of an array of that shape."""
+    """Return the product of dimensions: the size of an array of that shape."""
     total: Dim = 1
     for dim in dims:
         total = total * dim
@@ -316,7 +316,7 @@ def _sum(terms: Iterable[tuple[Product, int]]) -> Dim:
 
 
 def _exact_quotient(a: Dim, b: Dim) -> Dim | None:
-    """``a / b`` when ``b`` is one product that divides each product of ``a``, else None."""
+    """Return ``a / b`` when ``b`` is one product that divides each product of ``a``, else None."""
     divisor = _terms(b)
     if len(divisor) != 1:
         return 1 if a == b and divisor else None
@@ -334,7 +334,7 @@ def _exact_quotient(a: Dim, b: Dim) -> Dim | None:
 
 
 def _remainder(a: Dim, k: int) -> int | None:
-    """``a % k`` when every product but the constant is a multiple of ``k``, else None."""
+    """Return ``a % k`` when every product but the constant is a multiple of ``k``, else None."""
     constant = 0
     for product, n in _terms(a):
         if not product:

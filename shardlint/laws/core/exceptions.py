@@ -1,4 +1,4 @@
-"""Which ``except`` clauses catch what JAX raises, by class names."""
+"""Exceptions that JAX raises, and the ``except`` clauses that catch them, by class names."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ BASES: dict[str, tuple[str, ...]] = {
 
 
 def is_caught(exception: str, caught: Collection[str]) -> bool:
-    """Whether ``except`` clauses of these classes may catch the exception.
+    """Return whether ``except`` clauses of these classes may catch the exception.
 
-    A bare ``except:`` is "BaseException". "Exception" as the law's answer means that the class is
-    not known, so any clause may catch it. Module prefixes do not matter.
+    A bare ``except:`` is "BaseException". "Exception" as the law's answer means that the class is not known,
+    so any clause may catch it. Module prefixes are ignored.
     """
     names = {name.rpartition(".")[2] for name in caught}
     if exception == "Exception":

@@ -14,7 +14,7 @@ def tuple_source(parts: Iterable[str]) -> str:
 
 
 def constant_source(value: object) -> str:
-    """Write a constant. Members of a set stand in the order of their texts, whatever the hash seed."""
+    """Write a constant. Members of a set are sorted by their texts, independently of the hash seed."""
     if type(value) is tuple:
         return tuple_source(map(constant_source, value))
     if type(value) is frozenset:

@@ -18,9 +18,10 @@ _OPERATORS: dict[type, Callable[[Dim, Dim], Dim]] = {
 
 
 def written_size(text: str, size_of: Callable[[str], Dim]) -> Dim | None:
-    """Return the size that an expression stands for; ``size_of`` is asked for its names, which may be dotted.
+    """Return the size that an expression denotes; ``size_of`` returns the size of a name, which may be
+    dotted.
 
-    None for what is no arithmetic of whole numbers and names, or divides by zero.
+    None for text that is not arithmetic of integers and names, or divides by zero.
     """
     try:
         return _value(ast.parse(text.strip(), mode="eval").body, size_of)
@@ -48,9 +49,9 @@ def _dotted(node: ast.expr) -> str:
 
 
 def configured(sizes: tuple[tuple[str, int], ...], name: str) -> int | None:
-    """Return the size that a configuration gives a name by its last parts: ``cfg.d_model`` is ``d_model``.
+    """Return the configured size of a name by its last parts: ``d_model`` matches ``cfg.d_model``.
 
-    The longest key that fits counts.
+    The longest matching key wins.
     """
     fitting = [(len(key), size) for key, size in sizes if name == key or name.endswith(f".{key}")]
     return max(fitting)[1] if fitting else None
@@ -58,9 +59,9 @@ def configured(sizes: tuple[tuple[str, int], ...], name: str) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ArrayPattern:
-    """What somebody wrote of an array: its sizes, ``_`` for any one and ``...`` for any number of them.
+    """The written shape of an array: its sizes, ``_`` for any one and ``...`` for any number of them.
 
-    ``dtype`` is a numpy-style name, None where it is open; ``numpy`` tells that it is a numpy array.
+    ``dtype`` is a numpy-style name, None where it is open; ``numpy`` is true for a numpy array.
     """
 
     sizes: tuple[str, ...]

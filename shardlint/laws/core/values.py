@@ -1,4 +1,4 @@
-"""The kernel's frozen values: meshes, specs, and what is unknown about them."""
+"""The frozen values of the laws: meshes, specs, and unknowns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from shardlint.support.lazy_dataclass import dataclass
 
 
 class AxisType(StrEnum):
-    """What decides an array's sharding along a mesh axis (`jax.sharding.AxisType`)."""
+    """The type of a mesh axis, which decides how sharding along it is determined
+    (`jax.sharding.AxisType`).
+    """
 
     AUTO = "Auto"
     EXPLICIT = "Explicit"
@@ -20,14 +22,14 @@ class AxisType(StrEnum):
 
 @frozen
 class Unknown:
-    """Something that could not be inferred, and why. Nothing is ever claimed about it."""
+    """Something that could not be inferred, and the reason. Nothing is ever claimed about it."""
 
     reason: str
 
 
 @frozen
 class Failed(Unknown):
-    """What a call would have returned that JAX rejects: nothing may be assumed in its place."""
+    """The result of a call that JAX rejects: nothing may be assumed about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Mesh:
 
     @property
     def device_count(self) -> Dim:
-        """The number of devices: the product of the axis sizes."""
+        """Return the number of devices: the product of the axis sizes."""
         return product(self.sizes)
 
     def with_types(self, types: dict[str, AxisType]) -> Mesh:
@@ -83,10 +85,10 @@ Data = Union[bool, int, float, str, tuple]
 
 @dataclass(frozen=True, slots=True)
 class Junk:
-    """A value that has no business in a spec: ``text`` as Python writes it, ``type`` its class.
+    """A value that is invalid in a spec: ``text`` as Python writes it, ``type`` its class.
 
     ``hashable`` and ``falsy`` matter to JAX: ``P({"x"})`` raises, ``P(0)`` becomes ``P(None)``. ``data`` is
-    the value itself, None where it is not wholly known.
+    the value itself, None where it is not completely known.
     """
 
     text: str
@@ -99,15 +101,15 @@ class Junk:
         return self.text
 
 
-#: One element of an entry. In a tuple entry JAX lets anything stand until a mesh is asked.
+#: One element of an entry. JAX accepts anything in a tuple entry until the mesh is consulted.
 Name = Union[str, None, Marker, Junk, Unknown, tuple]
-#: One dimension's entry: an axis, several axes, None, a marker, junk, or not known.
+#: One dimension's entry: an axis, several axes, None, a marker, junk, or unknown.
 Entry = Union[str, None, Marker, Junk, Unknown, tuple[Name, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A `jax.sharding.PartitionSpec` as written: one entry a dimension, lists already tuples."""
+    """A `jax.sharding.PartitionSpec` as written: one entry for each dimension, lists already tuples."""
 
     entries: tuple[Entry, ...] = ()
     unreduced: frozenset[str] = frozenset()
@@ -140,12 +142,12 @@ def entry_text(entry: object) -> str:
 
 
 def entry_axes(entry: Entry) -> tuple[str, ...]:
-    """The mesh axes an entry names, in order."""
+    """Return the mesh axes an entry names, in order."""
     parts = entry if isinstance(entry, tuple) else (entry,)
     return tuple(p for p in parts if isinstance(p, str) and not isinstance(p, Marker) and p)
 
 
 def nearest_sizes(size: int, ways: int) -> tuple[int, ...]:
-    """The multiples of ``ways`` around ``size``, for "8 or 12 would"."""
+    """Return the multiples of ``ways`` around ``size``, for "8 or 12 would"."""
     below = size // ways * ways
     return tuple(n for n in (below, below + ways) if n > 0)

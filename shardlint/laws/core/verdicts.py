@@ -1,4 +1,4 @@
-"""What a law answers: accepted, rejected, or undecided."""
+"""The verdicts of laws: accepted, rejected, or undecided."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 
 class Api(StrEnum):
-    """The calls whose checks the laws know. The value is the name users know it by."""
+    """The calls whose checks the laws cover. The value is the name by which users know it."""
 
     PARTITION_SPEC = "PartitionSpec"
     NAMED_SHARDING = "NamedSharding"
@@ -49,7 +49,7 @@ class Api(StrEnum):
 
 
 class Cause(StrEnum):
-    """Why a call is rejected: the pattern that is wrong, whatever the exception is called."""
+    """The cause of a rejection: the kind of mistake, independent of the exception's class."""
 
     BAD_ENTRY = "bad-entry"
     NOT_A_SPEC = "not-a-spec"
@@ -87,7 +87,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """JAX accepts the call. ``spec`` is the sharding of the result where the law knows it.
+    """JAX accepts the call. ``spec`` is the sharding of the result where the law determines it.
 
     ``replicated`` lists dimensions whose axes JAX or XLA silently drops (an uneven constraint).
     """
@@ -117,7 +117,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """Something the check needs is unknown."""
+    """Something that the check needs is unknown."""
 
     reason: str
 

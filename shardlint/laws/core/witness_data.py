@@ -1,8 +1,8 @@
-"""Values and calls as tagged data, of which witnesses are made: nothing of them is ever code.
+"""Values and calls as tagged data, from which witnesses are built: none of it is ever code.
 
-A number, a text and a boolean stand for themselves. Everything else is a tuple that begins with its tag:
+A number, a text and a boolean represent themselves. Everything else is a tuple that begins with its tag:
 ``("tuple", 2, 4)``, ``("spec", ...)``, ``("call", function, args, kwargs)``. The worker knows the tags, and
-the functions by their names; its `values` say what each tag holds.
+the functions by their names; its module `values` describes the contents of each tag.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Data, Entry, Junk, Marker, Mesh, Name, Spec, Unknown
 
-#: Data, or None for what is not wholly known.
+#: Data, or None for a value that is not completely known.
 Known = Union[Data, None]
 NONE: Data = ("constant", "None")
-#: A function that takes anything.
+#: A function that accepts any arguments.
 ANY_FUNCTION: Data = ("function", 0)
 #: A function that returns its argument.
 IDENTITY: Data = ("function", ("operand", 0))
 NO_SPEC: Data = ("spec", (), (), ())
-#: Longer numbers are not written down.
+#: Longer numbers are not written out.
 _BITS = 4096
 
 
@@ -38,7 +38,7 @@ def tuple_data(parts: Iterable[Known]) -> Known:
 
 
 def constant_data(value: object) -> Known:
-    """Return a constant. Members of a set stand in the order of their texts, whatever the hash seed."""
+    """Return a constant. Members of a set are sorted by their texts, independently of the hash seed."""
     match value:
         case bool() | float():
             return value
@@ -90,7 +90,7 @@ def entry_data(entry: Entry | Name) -> Known:
 
 
 def mesh_data(mesh: Mesh) -> Known:
-    """Return a mesh on the first devices there are, or None where a size is symbolic."""
+    """Return a mesh on the first available devices, or None where a size is symbolic."""
     sizes = _sizes(mesh.sizes)
     if sizes is None:
         return None
@@ -109,7 +109,7 @@ def sharding_data(mesh: Known, spec: Known) -> Known:
 
 
 def _sizes(shape: Shape) -> tuple[int, ...] | None:
-    """The integers of a shape, or None where a size is symbolic."""
+    """Return the integers of a shape, or None where a size is symbolic."""
     sizes = tuple(size for size in shape if isinstance(size, int))
     return sizes if len(sizes) == len(shape) else None
 
@@ -153,7 +153,7 @@ def call_data(function: str, args: Iterable[Known] = (), kwargs: Mapping[str, Kn
 
 
 def apply_data(made: Known, args: Iterable[Known] = (), kwargs: Mapping[str, Known] | None = None) -> Known:
-    """Return the call of what a transform made of a function, such as ``jax.jit(f)(*args)``."""
+    """Return the call of a transformed function, such as ``jax.jit(f)(*args)``."""
     given = _arguments(args, kwargs or {})
     return None if given is None or made is None else ("apply", made, *given)
 

@@ -1,8 +1,8 @@
-"""Flax's logical axes: what rules make of the names of an array's dimensions.
+"""Flax's logical axes: the translation of dimension names by rules.
 
-linen (`flax.linen.spmd._logical_to_mesh_axes`) gives each name the first of its rules whose mesh axes no
-other dimension holds yet. nnx (`flax.core.spmd.apply_rules`) renames: rules are a dict, and what
-they do not name stays as it is.
+linen (`flax.linen.spmd._logical_to_mesh_axes`) uses for each name the first of its rules whose mesh axes no
+other dimension has taken. nnx (`flax.core.spmd.apply_rules`) renames: rules are a dict, and names without a
+rule stay as they are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 
 class Mistake(StrEnum):
-    """What is wrong where logical names meet rules, and the mesh behind them."""
+    """A mistake in logical names, their rules, or the mesh behind them."""
 
     NOT_NAMES = "not-names"
     NOT_RULES = "not-rules"
@@ -33,7 +33,7 @@ class Mistake(StrEnum):
 
 
 class Fallback(StrEnum):
-    """What becomes of a constraint when a name gets no mesh axis (`flax.linen.spmd.RulesFallback`)."""
+    """The treatment of a constraint when a name gets no mesh axis (`flax.linen.spmd.RulesFallback`)."""
 
     AXIS_IS_UNSHARDED = "AXIS_IS_UNSHARDED"
     RAISE_ERROR = "RAISE_ERROR"
@@ -42,7 +42,7 @@ class Fallback(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogicalRule:
-    """One rule: the dimensions of this name lie along these mesh axes."""
+    """One rule: dimensions of this name are sharded over these mesh axes."""
 
     name: Entry
     axes: Entry
@@ -50,14 +50,14 @@ class LogicalRule:
 
 @dataclass(frozen=True, slots=True)
 class NotAPair:
-    """What stands among rules and cannot be unpacked into a name and its axes; ``data`` as in a Junk."""
+    """A rule that cannot be unpacked into a name and its axes; ``data`` as in a Junk."""
 
     text: str
     exception: str
     data: Data | None = None
 
 
-#: Rules as a program gives them: a tuple or list, a Junk for what is neither, or not known.
+#: Rules as in a program: a tuple or list, a Junk for anything else, or unknown.
 Rules = tuple[Union[LogicalRule, NotAPair, Unknown], ...]
 RuleTable = Union[Rules, Junk, Unknown]
 
@@ -73,7 +73,7 @@ class Refused:
     detail: str = ""
 
     def at(self, stage: str) -> Rejected:
-        """The refusal as a verdict."""
+        """Return the refusal as a verdict."""
         return Rejected(
             Cause.RULES, self.exception, stage, self.dimension, axis=self.text, detail=self.detail
         )
@@ -81,10 +81,10 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Names as linen resolves them. ``spec`` has None where no rule gave anything.
+    """Names resolved as in linen. ``spec`` has None where no rule applied.
 
-    ``unmatched`` are the dimensions whose name no rule gave anything, ``taken`` those of them that a rule
-    would have given a mesh axis which another dimension holds already, with that axis.
+    ``unmatched`` are the dimensions to which no rule applied, ``taken`` those of them whose rule names a mesh
+    axis that another dimension has taken, with that axis.
     """
 
     spec: Spec
@@ -95,9 +95,9 @@ class Resolved:
 def resolve(names: Spec, rules: RuleTable) -> Resolved | Refused | Undecided:
     """Resolve names as linen does (`_logical_to_mesh_axes`).
 
-    The names are looked at first (TypeError for one that has no hash, ValueError for one that is there
-    twice), then the rules (ValueError unless they are a tuple or list), then each rule (ValueError or
-    TypeError unless it is a pair).
+    It checks the names first (TypeError for an unhashable one, ValueError for a duplicate), then the rules
+    (ValueError unless they are a tuple or list), then each rule (ValueError or TypeError unless it is a
+    pair).
     """
     for dimension, name in enumerate(names.entries):
         if isinstance(name, Junk) and not name.hashable:
@@ -144,7 +144,7 @@ def _assign(names: Spec, rules: Rules) -> Resolved | Undecided:
 def rename(names: Spec, context: RuleTable, own: RuleTable = ()) -> Spec | Refused | Undecided:
     """Rename names as nnx does: by the rules of the context and the variable's own together.
 
-    Where both are given they must agree (ValueError). Of two rules for a name the last holds.
+    Where both define a name they must agree (ValueError). Of two rules for a name the last wins.
     """
     table = _composed(context, own)
     if not isinstance(table, dict):
@@ -187,25 +187,25 @@ def _composed(context: RuleTable, own: RuleTable) -> dict[Entry, Entry] | Refuse
 
 
 def given(rules: RuleTable) -> bool:
-    """Whether rules count as given, Python's truth of what was written; unknown ones may be."""
+    """Return whether rules count as given, by Python's truth value; unknown ones may be."""
     if isinstance(rules, Unknown):
         return True
     return not rules.falsy if isinstance(rules, Junk) else bool(rules)
 
 
 def mesh_spec(spec: Spec) -> Spec:
-    """What ``PartitionSpec(*entries)`` holds of names that rules have made mesh axes."""
+    """Return ``PartitionSpec(*entries)`` of names that rules have translated to mesh axes."""
     return normalize(spec)
 
 
 def without_rule(names: Spec, rules: Rules) -> tuple[int, ...]:
-    """The dimensions whose name no rule mentions."""
+    """Return the dimensions whose name no rule mentions."""
     known = {rule.name for rule in rules if isinstance(rule, LogicalRule)}
     return tuple(d for d, name in enumerate(names.entries) if is_axis(name) and name not in known)
 
 
 def axes_given(rules: Rules) -> tuple[str, ...]:
-    """Return the mesh axes that rules give to names."""
+    """Return the mesh axes to which rules map names."""
     leaves = (leaf for rule in rules if isinstance(rule, LogicalRule) for leaf in _leaves(rule.axes))
     return tuple(dict.fromkeys(leaf for leaf in leaves if isinstance(leaf, str)))
 
@@ -224,7 +224,7 @@ def _is_key(name: Name) -> bool:
 
 
 def _leaves(entry: Name) -> Iterator[Name]:
-    """The parts of an entry that can be mesh axes; None and UNCONSTRAINED are none."""
+    """Yield the parts of an entry that can be mesh axes; None and UNCONSTRAINED are not."""
     if isinstance(entry, tuple):
         for part in entry:
             yield from _leaves(part)

@@ -1,9 +1,9 @@
 """Tables of (regex, spec) over the paths of parameters, as many code bases have them.
 
-There is no such function in JAX itself. T5X, EasyLM (`match_partition_rules`) and what came after them
-join a path's keys with ``/`` (code around nnx also with ``.``), take the first rule whose pattern
-`re.search` finds in it, and leave arrays of one element alone. Rules of the older kind hold a tuple
-of patterns, which a run of keys must match.
+JAX itself has no such function. T5X, EasyLM (`match_partition_rules`) and their successors join a path's keys
+with ``/`` (code around nnx also with ``.``), take the first rule whose pattern `re.search` finds in it, and
+leave arrays of one element alone. Rules of the older kind hold a tuple of patterns, which consecutive keys
+must match.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class PathRule:
-    """One rule. ``spec`` is a str, as Python writes it, when it is no spec."""
+    """One rule. ``spec`` is a str, as Python writes it, when it is not a spec."""
 
     pattern: str | tuple[str, ...]
     spec: Spec | str
@@ -32,7 +32,7 @@ class PathRule:
 
     @property
     def broken(self) -> str | None:
-        """What `re` says of a pattern that it cannot compile."""
+        """Return `re`'s error message for a pattern that it cannot compile, else None."""
         try:
             _compiled(self.pattern)
         except (re.error, OverflowError, RecursionError) as error:
@@ -40,9 +40,9 @@ class PathRule:
         return None
 
     def matches(self, path: Path, separator: str = "/") -> bool:
-        """Whether the rule holds for a path; a broken one holds for none.
+        """Return whether the rule matches a path; a broken one matches none.
 
-        A tuple of patterns must match as many keys that follow one another; `$` is put after each.
+        A tuple of patterns must match as many consecutive keys; `$` is appended to each pattern.
         """
         if self.broken is not None:
             return False
@@ -56,12 +56,12 @@ class PathRule:
 
 
 def first_match(rules: Sequence[PathRule], path: Path, separator: str = "/") -> int | None:
-    """The number of the first rule that holds for a path, None where there is none."""
+    """Return the index of the first rule that matches a path, None where there is none."""
     return next((number for number, rule in enumerate(rules) if rule.matches(path, separator)), None)
 
 
 def separator_of(rules: Sequence[PathRule], paths: Sequence[Path]) -> str:
-    """What rules take to stand between the keys of paths: ``/``, or ``.`` where more rules hold with it."""
+    """Return the separator of keys that the rules assume: ``/``, or ``.`` where more rules match with it."""
 
     def holding(separator: str) -> int:
         return sum(any(rule.matches(path, separator) for path in paths) for rule in rules)
@@ -70,7 +70,7 @@ def separator_of(rules: Sequence[PathRule], paths: Sequence[Path]) -> str:
 
 
 def needs_rule(shape: Sequence[int]) -> bool:
-    """Whether an array is looked up at all: those of one element stay whole."""
+    """Return whether an array is looked up at all: those of one element stay replicated."""
     return math.prod(shape) != 1
 
 

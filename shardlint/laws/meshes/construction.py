@@ -1,4 +1,4 @@
-"""What building a mesh, or an array of devices for one, checks."""
+"""Laws of constructing a mesh, or an array of devices for one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from shardlint.laws.core.values import AxisType, Junk, Mesh, Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 from shardlint.support.lazy_dataclass import dataclass
 
-#: The sizes that a mesh is given, one a dimension; junk among them is no integer, junk alone no sequence.
+#: The sizes of a mesh, one for each dimension; junk among them is not an integer, junk alone not a sequence.
 Sizes = Union[tuple[Union[Dim, Junk, Unknown], ...], Junk, Unknown]
-#: Its axis names. JAX takes whatever can be hashed for a name.
+#: Its axis names. JAX accepts any hashable object as a name.
 Names = Union[tuple[Union[str, Junk, Unknown, None], ...], Junk, Unknown, None]
-#: The types of its axes; None where none are given. One type alone stands for a tuple of it.
+#: The types of its axes; None where none are passed. A single type stands for a tuple of it.
 Types = Union[tuple[Union[AxisType, Junk, Unknown], ...], AxisType, Junk, Unknown, None]
 
 Outcome = Rejected | Undecided | None
@@ -26,7 +26,7 @@ _TUPLES = "AbstractMesh wants tuples"
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What a construction is given; ``shape`` are sizes that are all known to be sizes."""
+    """The arguments of a construction; ``shape`` are sizes that are all known to be valid."""
 
     shape: tuple[Dim, ...]
     names: Names
@@ -35,15 +35,15 @@ class _Given:
 
 
 def duplicate_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The axis names that occur more than once. JAX builds such a mesh; what uses it fails later."""
+    """Return the duplicate axis names. JAX builds such a mesh; its uses fail later."""
     return tuple(name for name, count in Counter(names).items() if count > 1)
 
 
 def equal_meshes(left: Mesh, right: Mesh) -> bool | None:
-    """Whether two meshes are equal, which `weak_value_interner` makes one object.
+    """Return whether two meshes are equal, in which case `weak_value_interner` makes them one object.
 
-    Those that look alike may still differ in their devices, or in the kind of device an abstract one stands
-    for: then it is not known.
+    Meshes that look alike may still differ in their devices, or an abstract one in its kind of device: then
+    the answer is None.
     """
     if left.abstract != right.abstract or left.names != right.names or left.types != right.types:
         return False
@@ -107,10 +107,11 @@ def _make_mesh(given: _Given) -> Outcome:
 
 
 def _not_positive(shape: tuple[Dim, ...], devices: Dim | None, stage: str) -> Outcome:
-    """A size of 0 or less, of a product that is at most the devices: ``devices[:product]`` are left.
+    """Judge a size of 0 or less, where the product does not exceed the devices: ``devices[:product]`` are
+    taken.
 
-    Where that are none, their kind is asked of the first one (IndexError); otherwise they are too many,
-    or numpy does not know which of two negative sizes to work out (ValueError).
+    If that is empty, the first device's kind is read (IndexError); otherwise there are too many devices, or
+    numpy cannot infer two negative sizes (ValueError).
     """
     culprit = next(size for size in shape if isinstance(size, int) and size <= 0)
     detail = f"the size {culprit} is not positive; there is no -1 for what is left"
@@ -131,11 +132,11 @@ def _abstract_mesh(shape: Sizes, names: Names, types: Types) -> Outcome:
     """`mesh.AbstractMesh`: types against names, then all is hashed; sizes against names when first used."""
     stage = "AbstractMesh()"
     if isinstance(names, Junk) and names.hashable:
-        # Only what has a length is counted; the types' own TypeError comes before that.
+        # Only arguments with a length are counted; the types' own TypeError precedes that.
         return _bad(Cause.BAD_ARGUMENT, "TypeError", stage, f"{names.text} are no axis names")
     wrong = _typed(len(names) if isinstance(names, tuple) else None, types, stage)
     if isinstance(names, Junk) and not isinstance(wrong, Rejected):
-        # Only the number of its names tells whether the types are counted wrong before it is hashed.
+        # Only the number of its names decides whether the count of types is checked before hashing.
         exception = "TypeError" if wrong is None else "Exception"
         return _bad(Cause.BAD_ARGUMENT, exception, stage, f"{names.text} cannot be hashed; {_TUPLES}")
     if wrong is not None:
@@ -144,7 +145,7 @@ def _abstract_mesh(shape: Sizes, names: Names, types: Types) -> Outcome:
         if isinstance(part, Junk) and not part.hashable:
             return _bad(Cause.BAD_ARGUMENT, "TypeError", stage, f"{part.text} cannot be hashed; {_TUPLES}")
     if isinstance(shape, Junk) and not shape.falsy:
-        # `math.prod`; what is false counts as size 0 until the sizes are asked for.
+        # `math.prod`; a falsy value counts as size 0 until the sizes are read.
         return _bad(Cause.MESH_SHAPE, "TypeError", stage, f"{shape.text} is no sequence of sizes")
     if isinstance(shape, tuple) and any(isinstance(size, Junk) and size.text == "None" for size in shape):
         return _bad(Cause.MESH_SHAPE, "TypeError", stage, "None is no size")
@@ -159,7 +160,7 @@ def _create_device_mesh(given: _Given) -> Outcome:
     if devices == 0:
         return Undecided("there are no devices")
     if any(isinstance(size, int) and size <= 0 for size in shape):
-        # Too many or too few devices, or numpy finds two sizes to work out: a ValueError all the same.
+        # Too many or too few devices, or two sizes for numpy to infer: a ValueError in each case.
         return _bad(
             Cause.MESH_SHAPE, "ValueError", stage, "each size must be positive, and none is worked out"
         )
@@ -192,9 +193,9 @@ def _reshape(given: _Given) -> Outcome:
 
 
 def judge_device_grid(function: str, shape: Sizes, rows: Dim) -> Rejected:
-    """The rejection of an array of several dimensions for ``devices=``: JAX takes its rows for devices.
+    """Return the rejection of a multidimensional array for ``devices=``: JAX takes its rows for devices.
 
-    `make_mesh` and `create_device_mesh` count them (ValueError), and ask the first for its kind
+    `make_mesh` and `create_device_mesh` count them (ValueError), and read the kind of the first
     (AttributeError).
     """
     detail = "devices= takes a flat list of devices; flatten the array"
@@ -218,7 +219,7 @@ def judge_hybrid(inner: Sizes, outer: Sizes, devices: Dim | None, *, by_process:
 
     There must be as many slices (processes, ``by_process``) as ``outer`` holds, and in each as many devices
     as ``inner`` holds; so all of them together, on any platform. ``cpu``: the devices are one process's CPU
-    devices, which are in no slice; of one slice the mesh is that of `create_device_mesh`.
+    devices, which belong to no slice; with one slice the mesh is that of `create_device_mesh`.
     """
     stage = "create_hybrid_device_mesh()"
     if devices is None or devices == 0:
@@ -242,7 +243,7 @@ def judge_hybrid(inner: Sizes, outer: Sizes, devices: Dim | None, *, by_process:
 
 
 def _positive(shape: Sizes) -> tuple[Dim, ...] | None:
-    """The sizes, where all are known to be positive."""
+    """Return the sizes, if all are known to be positive."""
     if not isinstance(shape, tuple):
         return None
     sizes = tuple(size for size in shape if not isinstance(size, Junk | Unknown))
@@ -251,7 +252,7 @@ def _positive(shape: Sizes) -> tuple[Dim, ...] | None:
 
 
 def hybrid_shape(inner: tuple[Dim, ...], outer: tuple[Dim, ...]) -> tuple[Dim, ...]:
-    """The shape of a hybrid mesh: `numpy.block` lines the blocks up from the last dimension."""
+    """Return the shape of a hybrid mesh: `numpy.block` aligns the blocks from the last dimension."""
     rank = max(len(inner), len(outer))
     padded = ((1,) * (rank - len(shape)) + shape for shape in (inner, outer))
     return tuple(a * b for a, b in zip(*padded, strict=True))
@@ -261,7 +262,7 @@ def hybrid_shape(inner: tuple[Dim, ...], outer: tuple[Dim, ...]) -> tuple[Dim, .
 
 
 def _labelled(given: _Given, stage: str) -> Outcome:
-    """The names and the types for a device array, in the order that `Mesh` asks.
+    """Judge the names and the types for a device array, in the order in which `Mesh` checks them.
 
     Where an earlier check is undecided, a rejection is only known to be an Exception.
     """
@@ -288,7 +289,7 @@ def _named(rank: int, names: Names, stage: str) -> Outcome:
 
 
 def _odd(names: Names, stage: str) -> Outcome:
-    """Names that are no strings: `weak_value_interner` hashes them."""
+    """Judge names that are not strings: `weak_value_interner` hashes them."""
     for name in names if isinstance(names, tuple) else ():
         if isinstance(name, Junk) and not name.hashable:
             detail = f"the axis name {name.text} cannot be hashed"

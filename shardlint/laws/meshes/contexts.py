@@ -1,6 +1,6 @@
-"""What setting a mesh for a while, or for good, checks, and asking which one is set.
+"""Laws of setting a mesh, temporarily or for good, and of querying the current one.
 
-`jax.set_mesh` sets a mesh at once and puts the one before back at the end of its block; `use_abstract_mesh`
+`jax.set_mesh` sets a mesh at once and restores the previous one at the end of its block; `use_abstract_mesh`
 sets one when its block begins; ``with mesh:`` is older than both, and neither sees it.
 """
 
@@ -13,10 +13,10 @@ from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, V
 #: The mesh of `get_abstract_mesh` where none is set.
 NO_MESH = Mesh((), (), (), abstract=True)
 
-#: What an AbstractMesh has only in name: asking for it raises ValueError (`mesh.AbstractMesh`).
+#: Attributes that an AbstractMesh has only in name: reading them raises ValueError (`mesh.AbstractMesh`).
 CONCRETE_ONLY = frozenset({"devices", "device_ids", "is_multi_process", "local_devices", "local_mesh"})
 
-#: What a NamedSharding on an AbstractMesh cannot tell (`named_sharding.NamedSharding`).
+#: Attributes that a NamedSharding on an AbstractMesh lacks (`named_sharding.NamedSharding`).
 PLACED_ONLY = frozenset({"addressable_devices", "device_set", "is_fully_addressable"})
 
 
@@ -58,9 +58,9 @@ def judge_use_abstract_mesh(given: Mesh | Junk | Unknown | None) -> Verdict:
 
 
 def judge_enter_abstract(given: Mesh, current: Mesh | Unknown | None) -> Verdict:
-    """Judge entering ``use_abstract_mesh(given)``: a mesh that is set already has as many devices.
+    """Judge entering ``use_abstract_mesh(given)``: it must have as many devices as the mesh already set.
 
-    `mesh.use_abstract_mesh.__enter__` raises ValueError otherwise. The empty mesh is always taken.
+    `mesh.use_abstract_mesh.__enter__` raises ValueError otherwise. The empty mesh is always accepted.
     """
     if isinstance(current, Unknown):
         return Undecided(f"the mesh that is set is not known: {current.reason}")
@@ -92,7 +92,7 @@ def judge_with(mesh: Mesh) -> Verdict:
 
 
 def judge_concrete(name: str, mesh: Mesh) -> Verdict:
-    """Judge ``mesh.name`` or, for a sharding on the mesh, ``sharding.name``: devices are asked for."""
+    """Judge ``mesh.name`` or, for a sharding on the mesh, ``sharding.name``: both need devices."""
     if not mesh.abstract or name not in CONCRETE_ONLY | PLACED_ONLY:
         return Accepted()
     detail = f"an AbstractMesh has no devices, and `{name}` asks for them"

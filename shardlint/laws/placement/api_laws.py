@@ -1,4 +1,4 @@
-"""What each API checks when a spec meets an array: one short law an API, in JAX's own order."""
+"""The checks that each API runs on a spec and an array: one short law for each API, in JAX's own order."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _whole(stage: str) -> Law:
 
 
 def _created(stage: str) -> Law:
-    """`Sharding.shard_shape`, then the type of the array, which is even by now."""
+    """`Sharding.shard_shape`, then the type of the array, which is evenly sharded by now."""
     return _whole(stage) + raising("AssertionError", stage, no_surplus_in_type)
 
 
@@ -90,7 +90,7 @@ def _converted(stage: str, *, eager: bool) -> Law:
 
 
 def _reshard(stage: str, *, eager: bool) -> Law:
-    """`pjit.reshard`: the axes, then the type of the result, of which surplus Nones are cut off."""
+    """`pjit.reshard`: the axes, then the type of the result, from which surplus Nones are dropped."""
     law = staged(stage, only_explicit) + array_type(stage)
     return law if eager else (*law, runs_on_mesh)
 
@@ -129,7 +129,7 @@ def _shard_map_in(repeated: Check) -> Law:
     )
 
 
-#: What is checked of a well-formed `NamedSharding` (for shard_map: of a bare spec on its mesh).
+#: Checks of a well-formed `NamedSharding` (for shard_map: of a bare spec on its mesh).
 LAWS: dict[Api, Law] = {
     # sharding.Sharding.shard_shape -> _common_shard_shape
     Api.SHARD_SHAPE: _whole("shard_shape"),
@@ -260,7 +260,7 @@ def _bare_param(stage: str, law: Law) -> Law:
     return (nameless_passes, *raising("ValueError", stage, context_mesh), *law)
 
 
-#: What is checked of a bare spec that takes its mesh from the context, down to the array.
+#: Checks of a bare spec that takes its mesh from the context, down to the array.
 BARE_LAWS: dict[Api, Law] = {
     Api.DEVICE_PUT: _bare_put("device_put", LAWS[Api.DEVICE_PUT]),
     Api.DEVICE_PUT_IN_JIT: _bare_put("trace", LAWS[Api.DEVICE_PUT_IN_JIT]),
@@ -283,7 +283,7 @@ BARE_LAWS: dict[Api, Law] = {
     ),
     Api.SHARD_MAP_IN: _shard_map_in(unique_on_many),
     Api.SHARD_MAP_OUT: LAWS[Api.SHARD_MAP_OUT],
-    # a bare spec has none of the attributes that lax.full reads of a sharding
+    # a bare spec has none of the attributes that lax.full reads from a sharding
     Api.CREATE: (none_passes, *raising("AttributeError", "jnp.zeros(device=)", a_sharding)),
     Api.CREATE_IN_JIT: (none_passes, *raising("AttributeError", "trace", a_sharding)),
     Api.ARANGE: (none_passes, *raising("AttributeError", "jnp.arange(device=)", a_sharding)),

@@ -1,4 +1,4 @@
-"""How many bytes an array takes: an element, the whole, and what each device holds of it."""
+"""The bytes of an array: of an element, of the whole, and of each device's shard."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
 def dtype_size(dtype: str) -> float | None:
-    """Bytes of one element of a dtype by its name (``bfloat16``: 2, ``int4``: 0.5), or None.
+    """Return the bytes of one element of a dtype by its name (``bfloat16``: 2, ``int4``: 0.5), or None.
 
     A `jax.random.key` dtype counts the bytes of its key data.
     """
@@ -37,7 +37,7 @@ def dtype_size(dtype: str) -> float | None:
 
 
 def array_bytes(shape: Shape, dtype: str | None) -> int | None:
-    """Bytes of a whole array; None where a size or the dtype is not known.
+    """Return the bytes of a whole array; None where a size or the dtype is not known.
 
     Elements smaller than a byte are packed, as XLA packs them on TPU; the last byte counts whole.
     """
@@ -47,10 +47,10 @@ def array_bytes(shape: Shape, dtype: str | None) -> int | None:
 
 
 def device_bytes(mesh: Mesh, spec: Spec, shape: Shape, dtype: str | None) -> int | None:
-    """Bytes of what each device holds of an array; None where a size or the dtype is not known.
+    """Return the bytes of each device's shard; None where a size or the dtype is not known.
 
-    It is the size of `NamedSharding.shard_shape`. Raises ValueError for a spec that names what the mesh
-    lacks, or is longer than the rank.
+    The shard is `NamedSharding.shard_shape`. Raises ValueError for a spec that names axes the mesh lacks, or
+    is longer than the rank.
     """
     return array_bytes(shard_shape(mesh, spec, shape), dtype)
 
@@ -75,7 +75,8 @@ class Split:
 
 
 def best_split(mesh: Mesh, shape: Shape) -> Split | None:
-    """The split over one mesh axis that leaves each device the least; of equal ones the longest dimension's.
+    """Return the split over one mesh axis with the smallest shards; of equal ones that of the longest
+    dimension.
 
     None where no axis of known size divides a dimension of known size.
     """

@@ -1,7 +1,7 @@
-"""The checks that look at axis types, and at what an array's type says of its sharding.
+"""Checks of axis types, and of the sharding in an array's type.
 
-An array's type names the Explicit axes of its sharding only (`core.modify_spec_for_auto_manual`);
-Auto axes are the compiler's.
+An array's type names the Explicit axes of its sharding only (`core.modify_spec_for_auto_manual`); Auto axes
+are up to the compiler.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from shardlint.laws.placement.partition_spec import canonical
 
 
 def all_of(kind: AxisType, mesh: Mesh | Unknown | None) -> bool | None:
-    """Whether all axes of the mesh are of this type; None where the mesh is not known."""
+    """Return whether all axes of the mesh are of this type; None where the mesh is not known."""
     if isinstance(mesh, Unknown):
         return None
     return mesh is not None and set(mesh.types) == {kind}
 
 
 def in_type(mesh: Mesh, entry: Entry) -> Entry:
-    """What an entry leaves in an array's type: its Explicit axes, and what is not known."""
+    """Return the part of an entry that remains in an array's type: its Explicit axes, and unknowns."""
     return canonical(tuple(part for part in parts(entry) if _is_explicit(mesh, part) is not False))
 
 
@@ -103,7 +103,7 @@ def same_axes(case: Case) -> Outcome:
 
 
 def agree(mesh: Mesh, context: Mesh) -> bool | None:
-    """Whether two meshes have the same axes, or Auto axes alone, which most calls do not compare."""
+    """Return whether two meshes have the same axes, or only Auto axes, which most calls do not compare."""
     if all_of(AxisType.AUTO, mesh) and all_of(AxisType.AUTO, context):
         return True
     return _same_axes(mesh, context)
@@ -156,7 +156,7 @@ def of_one_type(case: Case) -> Outcome:
 
 
 def on(kind: AxisType, *checks: Check) -> tuple[Check, ...]:
-    """Return checks that are made only where all axes of the mesh are of this type."""
+    """Return checks that run only where all axes of the mesh are of this type."""
 
     def limited(check: Check) -> Check:
         def made(case: Case) -> Outcome:
@@ -179,7 +179,7 @@ def runs_on_mesh(case: Case) -> Outcome:
 
 
 def context_runs(case: Case) -> Outcome:
-    """An operation that runs by itself runs on one device, but for the devices of the context mesh."""
+    """An operation outside jit runs on one device, unless the context has a mesh."""
     if isinstance(runs_on_mesh(case), Undecided) and case.context is None and isinstance(case.mesh, Mesh):
         alone = equal(case.mesh.device_count, 1)
         if alone is False and AxisType.EXPLICIT in case.mesh.types:
@@ -189,7 +189,9 @@ def context_runs(case: Case) -> Outcome:
 
 
 def as_held(case: Case) -> Outcome:
-    """The array must be sharded as the spec says already; none is unevenly, or twice over one axis."""
+    """The array must already be sharded as the spec says; no array is sharded unevenly, or twice over one
+    axis.
+    """
     if not isinstance(case.spec, Spec):
         return Undecided("the spec is not known")
     if isinstance(repeated := unique(case), Rejected):
@@ -213,7 +215,7 @@ def as_held(case: Case) -> Outcome:
 
 
 def _padded(spec: Spec, width: int) -> tuple[Entry, ...]:
-    """The entries as a type holds them (`PartitionSpec._normalized_spec_for_aval`)."""
+    """Return the entries as a type holds them (`PartitionSpec._normalized_spec_for_aval`)."""
     entries = tuple(None if entry is Marker.UNCONSTRAINED else canonical(entry) for entry in spec.entries)
     return entries + (None,) * (width - len(entries))
 
@@ -221,7 +223,7 @@ def _padded(spec: Spec, width: int) -> tuple[Entry, ...]:
 def constrained(case: Case) -> Outcome:
     """`pjit.with_sharding_constraint`: where all axes of the context mesh are Explicit it only asserts.
 
-    A context mesh that is not known is taken to be the sharding's own, or none.
+    A context mesh that is not known is assumed to be the sharding's own, or none.
     """
     asserts = all_of(AxisType.EXPLICIT, case.context)
     if asserts is None and all_of(AxisType.EXPLICIT, case.mesh) is False:
@@ -249,14 +251,14 @@ def _reductions(case: Case) -> Outcome:
 
 
 def constrained_as_typed(case: Case) -> Outcome:
-    """As `constrained`, of an array whose type holds the sharding of the constraint."""
+    """As `constrained`, for an array whose type holds the sharding of the constraint."""
     if isinstance(case.spec, Spec) and (case.spec.unreduced or case.spec.reduced):
         return Undecided("what becomes of unreduced and reduced axes is not known")
     return constrained(replace(case, held=case.spec) if isinstance(case.spec, Spec) else case)
 
 
 def in_context(check: Check) -> Check:
-    """A check that is made under the mesh of `jax.set_mesh` only."""
+    """Return a check that runs only under the mesh of `jax.set_mesh`."""
 
     def made(case: Case) -> Outcome:
         outcome = None if case.context is None else check(case)
@@ -268,7 +270,7 @@ def in_context(check: Check) -> Check:
 
 
 def held_if_explicit(case: Case) -> Outcome:
-    """`shard_map` on Explicit axes alone: the argument must come as in_specs say."""
+    """`shard_map` on Explicit axes alone: the argument must be sharded as in_specs say."""
     return on(AxisType.EXPLICIT, as_held)[0](case)
 
 

@@ -1,4 +1,4 @@
-"""The single checks JAX makes of a mesh, a spec and a shape, of which the laws are put together."""
+"""The single checks JAX makes of a mesh, a spec and a shape, from which the laws are composed."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
 
 
 def parts(entry: Entry) -> tuple[Name, ...]:
-    """The mesh axes an entry stands for as JAX's loops see them: none for None and UNCONSTRAINED."""
+    """Return the mesh axes in an entry as JAX's loops see them: none for None and UNCONSTRAINED."""
     if isinstance(entry, tuple):
         return entry
     return () if entry is None or isinstance(entry, Marker) else (entry,)
 
 
 def is_axis(name: Name) -> bool:
-    """Whether a part of an entry can name a mesh axis."""
+    """Return whether a part of an entry can name a mesh axis."""
     return isinstance(name, str) and not isinstance(name, Marker)
 
 
 def located(spec: Spec) -> Iterator[tuple[int, int | None, Name]]:
-    """Each part of a spec with its dimension, and its index when the entry is a tuple."""
+    """Yield each part of a spec with its dimension, and its index when the entry is a tuple."""
     for dimension, entry in enumerate(spec.entries):
         for index, part in enumerate(parts(entry)):
             yield dimension, index if isinstance(entry, tuple) else None, part
 
 
 def unknown_part(spec: Spec) -> Undecided | None:
-    """Undecided where an entry of the spec is not known."""
+    """Return Undecided where an entry of the spec is not known."""
     for _, _, part in located(spec):
         if isinstance(part, Unknown):
             return Undecided(f"an entry of the spec is not known: {part.reason}")
@@ -39,7 +39,7 @@ def unknown_part(spec: Spec) -> Undecided | None:
 
 
 def ways(mesh: Mesh, entry: Entry) -> Dim | None:
-    """Into how many parts an entry splits its dimension; None where that is not known."""
+    """Return the number of parts into which an entry splits its dimension; None where that is not known."""
     sizes: list[Dim] = []
     for part in parts(entry):
         if not is_axis(part) or part not in mesh.names:
@@ -49,7 +49,7 @@ def ways(mesh: Mesh, entry: Entry) -> Dim | None:
 
 
 def known(case: Case) -> tuple[Spec, Shape] | Undecided:
-    """The spec and the shape, where both are known."""
+    """Return the spec and the shape, where both are known."""
     if not isinstance(case.spec, Spec):
         return Undecided("the spec is not known")
     if isinstance(case.shape, Unknown):
@@ -238,12 +238,12 @@ def reductions_explicit(case: Case) -> Outcome:
     return None
 
 
-#: What `NamedSharding(mesh, spec)` checks, in order (`named_sharding.check_pspec`).
+#: The checks of `NamedSharding(mesh, spec)`, in order (`named_sharding.check_pspec`).
 SHARDING: tuple[Check, ...] = (unique, found, no_unconstrained_without_auto, reductions_explicit)
 
 
 def a_spec(case: Case) -> Outcome:
-    """Something else stands where a `PartitionSpec` is meant."""
+    """The argument must be a `PartitionSpec`."""
     if not isinstance(case.spec, Junk):
         return None
     return Rejected(Cause.NOT_A_SPEC, "TypeError", "", detail=case.spec.text)
@@ -264,7 +264,7 @@ def context_mesh(case: Case) -> Outcome:
 
 
 def held_passes(case: Case) -> Outcome:
-    """An array that is sharded so already comes back as it is."""
+    """An array that is already sharded so is returned unchanged."""
     if case.held is None or not isinstance(case.spec, Spec):
         return None
     width = max(len(case.held), len(case.spec))
@@ -275,7 +275,7 @@ def held_passes(case: Case) -> Outcome:
 
 
 def none_passes(case: Case) -> Outcome:
-    """None means that nothing is asked for."""
+    """None requests nothing."""
     return Accepted() if case.spec is None else None
 
 
@@ -284,7 +284,7 @@ def _text(part: Name) -> str:
 
 
 def not_none(case: Case) -> Outcome:
-    """None where a spec must stand."""
+    """None is rejected where a spec is required."""
     return Rejected(Cause.NOT_A_SPEC, "ValueError", "", detail="None") if case.spec is None else None
 
 
@@ -307,10 +307,10 @@ def has_devices(case: Case) -> Outcome:
 
 
 def meshless_passes(case: Case) -> Outcome:
-    """Without a mesh nothing is asked for."""
+    """Without a mesh nothing is requested."""
     return Accepted() if case.mesh is None else None
 
 
 def nameless_passes(case: Case) -> Outcome:
-    """Partitioning names of length 0 ask for nothing."""
+    """Partitioning names of length 0 request nothing."""
     return Accepted() if isinstance(case.spec, Spec) and not case.spec.entries else None

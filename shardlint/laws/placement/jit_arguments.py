@@ -1,4 +1,4 @@
-"""What jit asks of committed arrays: the layout that in_shardings say, and the same devices for all."""
+"""jit's requirements on committed arrays: the layout of in_shardings, and the same devices for all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shardlint.laws.placement.judge import judge_placement
 from shardlint.laws.placement.shard_shapes import shard_shape
 from shardlint.support.lazy_dataclass import dataclass
 
-#: More shards than this are not compared one by one.
+#: Layouts of more devices than this are not compared shard by shard.
 _MOST_DEVICES = 4096
 
 
@@ -28,18 +28,20 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class DeviceOrder:
-    """The devices of a sharding, in its order: how many, and their places in `jax.devices()` where known."""
+    """The devices of a sharding, in its order: their number, and their indices in `jax.devices()` where
+    known.
+    """
 
     count: Dim
     ids: tuple[int, ...] | None = None
 
 
 def judge_committed(wanted: Layout, held: Layout, rank: int) -> Verdict:
-    """Judge an array committed to ``held`` that meets in_shardings (`pjit._resolve_in_shardings`).
+    """Judge an array committed to ``held`` that is passed where in_shardings state ``wanted``.
 
-    Layouts are compared as the compiler sees them: which shard each device holds, by its number in the
-    mesh. Names of axes do not matter, nor do axes of one device or trailing Nones, and nor do the devices
-    themselves, to which jit moves an array of equal layout.
+    `pjit._resolve_in_shardings`: layouts are compared as the compiler sees them: which shard each device
+    holds, by its number in the mesh. Names of axes do not matter, nor do axes of one device or trailing
+    Nones, nor the devices themselves, to which jit moves an array of equal layout.
     """
     same = _alike(wanted, held, rank)
     if same is None:
@@ -48,9 +50,9 @@ def judge_committed(wanted: Layout, held: Layout, rank: int) -> Verdict:
 
 
 def judge_devices(orders: Sequence[DeviceOrder]) -> Verdict:
-    """Judge the devices of all that a jit computes with (`pxla._get_and_check_device_assignment`).
+    """Judge the devices of all inputs of a jit (`pxla._get_and_check_device_assignment`).
 
-    They must be the same devices in the same order. Arguments that nothing is computed from do not count.
+    They must be the same devices in the same order. Unused arguments do not count.
     """
     unsure = False
     for one, other in itertools.combinations(orders, 2):
@@ -104,7 +106,7 @@ def _alike(one: Layout, other: Layout, rank: int) -> bool | None:
 
 
 def _shards(layout: Layout, rank: int) -> list[tuple[int, ...]] | None:
-    """Which shard of each dimension the devices hold, in order; None where something is not known."""
+    """Return the indices of the shard that each device holds, in order; None where something is not known."""
     mesh, spec = layout.mesh, layout.spec
     if mesh is None:
         return [(0,) * rank]
@@ -122,7 +124,7 @@ def _shards(layout: Layout, rank: int) -> list[tuple[int, ...]] | None:
 
 
 def _number(at: Sequence[int], axes: Sequence[int], sizes: Sequence[int]) -> int:
-    """The number of a shard along these axes, the first of them the slowest."""
+    """Return the index of a shard along these axes, the first of them the slowest."""
     number = 0
     for axis in axes:
         number = number * sizes[axis] + at[axis]

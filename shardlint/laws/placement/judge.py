@@ -1,4 +1,4 @@
-"""The law of a spec's meeting with an array: what each API answers, and what comes of it."""
+"""The law of placements: the verdict of each API on a spec and an array, and the result's sharding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shardlint.laws.placement.partition_spec import judge_spec, normalize, unhas
 from shardlint.laws.placement.repeated_axes import judge_repeated
 from shardlint.laws.placement.result_shardings import result
 
-#: APIs that make a spec of partitioning names themselves, and where that fails.
+#: APIs that make a spec of partitioning names themselves, and the stage where that fails.
 TAKE_NAMES = {
     Api.LINEN_SHARDING: "get_sharding",
     Api.LINEN_UNBOX: "unbox",
@@ -25,7 +25,7 @@ TAKE_NAMES = {
     Api.NNX_SHARDING: "get_partition_spec",
 }
 
-#: APIs whose checks do not look at axis types.
+#: APIs whose checks ignore axis types.
 TYPE_BLIND = frozenset(
     {
         Api.SHARD_SHAPE, Api.SHAPE_DTYPE_STRUCT, Api.JIT_IN, Api.JIT_OUT, Api.SHARD_MAP_OUT,
@@ -36,12 +36,12 @@ TYPE_BLIND = frozenset(
 #: Constraints, to which None means replication over the context mesh (`pjit._create_sharding_for_array`).
 CONSTRAINTS = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER})
 
-#: Mistakes in the spec alone, which shard_map's Manual axes change nothing about.
+#: Mistakes in the spec alone, which are independent of shard_map's Manual axes.
 MANUAL_BLIND_CAUSES = frozenset(
     {Cause.NOT_A_SPEC, Cause.BAD_ARGUMENT, Cause.NO_MESH, Cause.BAD_ENTRY, Cause.UNKNOWN_AXIS}
 )
 
-#: APIs that do nothing where there is no mesh.
+#: APIs that do nothing without a mesh.
 NEED_NO_MESH = frozenset({Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER})
 
 #: APIs that need the mesh's devices: on an AbstractMesh they fail in ways of their own.
@@ -64,18 +64,18 @@ def judge_placement(
     context: Mesh | Unknown | None = Unknown("not told"),
     held: Spec | None = None,
 ) -> Verdict:
-    """Judge one meeting of a spec with an array of this shape.
+    """Judge the placement of an array of this shape by a spec.
 
-    ``raw=False``: the spec is a NamedSharding's on ``mesh``, which `judge_sharding` accepted.
-    ``raw=True``: the spec is bare and ``mesh`` is the context's (`jax.set_mesh`), None when there is
-    none. For shard_map ``mesh`` is its own or the context's; for linen and nnx metadata it is the
-    metadata's own or (raw) the context's. For SHARD_MAP_OUT ``shape`` is that of one shard's result.
-    A Junk stands for one leaf or for a container that holds no specs.
+    ``raw=False``: the spec is a NamedSharding's on ``mesh``, which `judge_sharding` accepted. ``raw=True``:
+    the spec is bare and ``mesh`` is the context's (`jax.set_mesh`), None when there is none. For shard_map
+    ``mesh`` is its own or the context's; for linen and nnx metadata it is the metadata's own or (raw) the
+    context's. For SHARD_MAP_OUT ``shape`` is that of one shard's result. A Junk stands for one leaf or for a
+    container without specs.
 
-    ``context`` is the mesh of `jax.set_mesh` around a call that is not raw: None when there is none;
-    one that is not known is taken to be ``mesh`` or none. ``held`` is the sharding that the array has
-    on that mesh, None when it is not known; it matters to constraints and to shard_map's in_specs on
-    Explicit axes. An array made without a sharding is replicated: ``Spec()``.
+    ``context`` is the mesh of `jax.set_mesh` around a call that is not raw: None when there is none; an
+    unknown one is assumed to be ``mesh`` or none. ``held`` is the present sharding of the array on that mesh,
+    None when it is not known; it matters to constraints and to shard_map's in_specs on Explicit axes. An
+    array created without a sharding is replicated: ``Spec()``.
     """
     law = (BARE_LAWS if raw else LAWS).get(api)
     if law is None:
@@ -121,7 +121,7 @@ def judge_placement(
 
 
 def _holds_inside(verdict: Verdict, raw: bool) -> bool:
-    """Whether a verdict holds inside shard_map, where bare specs may not name what is Manual."""
+    """Return whether a verdict holds inside shard_map, where bare specs may not name Manual axes."""
     if not isinstance(verdict, Rejected):
         return False
     return verdict.cause in MANUAL_BLIND_CAUSES or (raw and verdict.cause is Cause.AXIS_TYPE)

@@ -14,7 +14,7 @@ STAGE = "NamedSharding()"
 #: The memories of CPU devices, and those that any device has some of.
 MEMORY_KINDS = frozenset({"device", "pinned_host", "unpinned_host"})
 
-#: What is given for ``memory_kind=``: a name, None, or what is none.
+#: The value of ``memory_kind=``: a name, None, or something invalid.
 Memory = Union[str, Junk, Unknown, None]
 
 
@@ -23,13 +23,12 @@ def judge_sharding(
 ) -> Verdict:
     """Judge ``NamedSharding(mesh, spec, memory_kind=memory)``.
 
-    The C++ class takes None for neither mesh nor spec (TypeError), asks the mesh for its size
-    (AttributeError), and the device for the memory (ValueError; RuntimeError of what is no str).
-    `named_sharding.check_pspec` looks first for an axis used twice (DuplicateSpecError), then for
-    parts that are no axes of the mesh (ValueError), then at unreduced axes. The check is cached by
-    its arguments, so what cannot be hashed raises TypeError; other things have no ``partitions``
-    (AttributeError). Axis types play no part but for ``P.UNCONSTRAINED`` and unreduced axes. A memory kind
-    that is not known is taken for a good one.
+    The C++ class rejects None for mesh or spec (TypeError), reads the mesh's size (AttributeError), and
+    checks the memory of the device (ValueError; RuntimeError if it is not a str).
+    `named_sharding.check_pspec` first checks for an axis used twice (DuplicateSpecError), then for parts that
+    are not axes of the mesh (ValueError), then for unreduced axes. The check is cached by its arguments, so
+    unhashable ones raise TypeError; other objects have no ``partitions`` (AttributeError). Axis types matter
+    only for ``P.UNCONSTRAINED`` and unreduced axes. An unknown memory kind is assumed to be valid.
     """
     if spec is None:
         return Rejected(Cause.NOT_A_SPEC, "TypeError", STAGE, detail="None")
@@ -57,7 +56,7 @@ def _bad(exception: str, detail: str) -> Rejected:
 
 
 def replicated_axes(mesh: Mesh, spec: Spec) -> frozenset[str] | Unknown:
-    """The axes of the mesh that the spec does not name (`named_sharding.get_replicated_axes`)."""
+    """Return the mesh axes that the spec does not name (`named_sharding.get_replicated_axes`)."""
     if unknown_part(spec) is not None:
         return Unknown("an entry of the spec is not known")
     named = {axis for entry in spec.entries for axis in entry_axes(entry)}

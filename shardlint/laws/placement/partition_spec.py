@@ -12,18 +12,18 @@ from shardlint.laws.placement.checks import located, unknown_part
 
 STAGE = "P()"
 
-#: What stands after ``unreduced=`` or ``reduced=``: the members of a set, or what is no set.
+#: The value of ``unreduced=`` or ``reduced=``: the members of a set, or something else.
 Axes = Union[frozenset[Hashable], Junk, Unknown]
 
 
 def judge_spec(spec: Spec, *, unreduced: Axes | None = None, reduced: Axes | None = None) -> Verdict:
-    """Judge ``P(*entries, unreduced=, reduced=)``; ``Accepted.spec`` is the spec that JAX then holds.
+    """Judge ``P(*entries, unreduced=, reduced=)``; ``Accepted.spec`` is the normalized spec.
 
-    ``unreduced`` and ``reduced`` are the spec's own unless given as the program does. `jaxlib`
-    `canonicalize_partitions` refuses a tuple inside a tuple (ValueError), `P.__new__` what is no set
-    (TypeError), the interner hashes every entry (TypeError), and `partition_spec._check` refuses None in a
-    set and keeps ``unreduced``, ``reduced`` and the entries apart (ValueError). Anything else hashable is
-    let through until a mesh is asked.
+    ``unreduced`` and ``reduced`` default to the spec's own. `jaxlib` `canonicalize_partitions` rejects a
+    tuple inside a tuple (ValueError), `P.__new__` anything but a set (TypeError), the interner hashes every
+    entry (TypeError), and `partition_spec._check` rejects None in a set and overlaps of ``unreduced``,
+    ``reduced`` and the entries (ValueError). Any other hashable object is accepted until the mesh is
+    consulted.
     """
     marked = {"unreduced": unreduced, "reduced": reduced}
     for dimension, entry in enumerate(spec.entries):
@@ -54,7 +54,9 @@ def judge_spec(spec: Spec, *, unreduced: Axes | None = None, reduced: Axes | Non
 
 
 def unhashable(spec: Spec) -> Rejected | None:
-    """The TypeError of an unhashable entry: `P` interns its entries, nnx looks its names up in rules."""
+    """Return the TypeError for an unhashable entry: `P` interns its entries, nnx looks its names up in
+    rules.
+    """
     for dimension, index, name in located(spec):
         if not _hashable(name):
             text = entry_text(name)
@@ -69,12 +71,12 @@ def _hashable(name: Name) -> bool:
 
 
 def normalize(spec: Spec) -> Spec:
-    """Return the spec JAX makes of its arguments: what is falsy is None, a tuple of one is its element."""
+    """Return the spec as JAX normalizes it: falsy entries become None, a tuple of one its element."""
     return replace(spec, entries=tuple(canonical(entry) for entry in spec.entries))
 
 
 def canonical(entry: Entry) -> Entry:
-    """Return what JAX makes of one entry."""
+    """Return an entry as JAX normalizes it."""
     if isinstance(entry, tuple) and len(entry) == 1:
         return entry[0]
     if isinstance(entry, Junk):
@@ -87,8 +89,8 @@ def judge_sum(
 ) -> Verdict:
     """Judge ``left + right`` where at least one is a spec; ``Accepted.spec`` is the sum.
 
-    `P.__add__` and `P.__radd__` take specs and tuples (NotImplementedError of anything else), a spec with
-    reductions takes specs only (TypeError). The sum is a new spec, judged as one; two specs join their
+    `P.__add__` and `P.__radd__` accept specs and tuples (NotImplementedError for anything else), a spec with
+    reductions accepts specs only (TypeError). The sum is a new spec, judged as one; two specs merge their
     reductions.
     """
     for part in (left, right):
@@ -106,12 +108,14 @@ def judge_sum(
     unreduced, reduced = first.unreduced | second.unreduced, first.reduced | second.reduced
     total = Spec(first.entries + second.entries, unreduced, reduced)
     verdict = judge_spec(total)
-    # Entries that are not known do not hide how many there are.
+    # Unknown entries still have a known number.
     return Accepted(total) if isinstance(verdict, Undecided) else verdict
 
 
 def equal_specs(left: Spec, right: Spec) -> bool | None:
-    """Whether two specs are equal: those are one object (`weak_value_interner`). Trailing Nones count."""
+    """Return whether two specs are equal: equal specs are one object (`weak_value_interner`). Trailing
+    Nones count.
+    """
     a, b = normalize(left), normalize(right)
     if len(a) != len(b) or (a.unreduced, a.reduced) != (b.unreduced, b.reduced):
         return False
@@ -127,5 +131,5 @@ def _equal_entries(x: Entry | Name, y: Entry | Name) -> bool | None:
             return False
         pairs = [_equal_entries(a, b) for a, b in zip(x, y, strict=True)]
         return False if False in pairs else None if None in pairs else True
-    # A marker is a str to Python, and no name to JAX.
+    # A marker is a str to Python, but not a name to JAX.
     return isinstance(x, Marker) == isinstance(y, Marker) and x == y

@@ -1,4 +1,4 @@
-"""Meshes of which two axes have one name: JAX builds them, and fails where a spec names both."""
+"""Meshes with two axes of one name: JAX builds them, and fails where a spec uses the name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shardlint.laws.core.verdicts import Api, Cause, Rejected, Undecided
 from shardlint.laws.meshes.construction import duplicate_names
 from shardlint.laws.placement.checks import found, is_axis, located
 
-#: APIs that lay an array out, or look at how it would be, as far as a function is traced and lowered.
+#: APIs that lay an array out, or compute its layout, once a function is traced and lowered.
 LAYING_OUT = frozenset(
     {
         Api.SHARD_SHAPE, Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT, Api.JIT_IN, Api.JIT_OUT, Api.CONSTRAINT,
@@ -22,9 +22,9 @@ LAYING_OUT = frozenset(
 def judge_repeated(api: Api, case: Case) -> Rejected | Undecided:
     """Judge a spec on a mesh that repeats a name.
 
-    No one check of JAX is for that: `Mesh.shape` has the last of the sizes, `parallel_hlo` counts the
-    dimensions (JaxRuntimeError), `shard_map` makes a spec of all names (DuplicateSpecError), Shardy finds the
-    axis twice; sometimes the process dies. Where one of the axes has one device, some calls work.
+    JAX has no dedicated check: `Mesh.shape` has the last of the sizes, `parallel_hlo` counts the dimensions
+    (JaxRuntimeError), `shard_map` makes a spec of all names (DuplicateSpecError), Shardy finds the axis
+    twice; sometimes the process dies. Where one of the axes has one device, some calls work.
     """
     mesh, unsure = case.mesh, Undecided("the mesh repeats an axis name")
     if not isinstance(mesh, Mesh) or not isinstance(case.spec, Spec):

@@ -1,4 +1,4 @@
-"""What comes out of an API that accepts a spec: the sharding of its result."""
+"""The sharding of the result of an accepted call."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from shardlint.laws.placement.partition_spec import canonical
 COMPILED = frozenset(
     {Api.CONSTRAINT, Api.LINEN_UNBOX, Api.NNX_PARAM_IN_JIT, Api.CONVERT_IN_JIT, Api.LINSPACE}
 )
-#: APIs that settle the Explicit axes of the result; Auto ones XLA is free to drop.
+#: APIs that determine the Explicit axes of the result; XLA may drop Auto ones.
 SETTLING = frozenset(
     {
         Api.DEVICE_PUT_IN_JIT, Api.RESHARD, Api.RESHARD_IN_JIT, Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT,
         Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT, Api.ARANGE_IN_JIT,
     }
 )  # fmt: skip
-#: Flax parameters, which are left alone without names, and resharded on Explicit axes.
+#: Flax parameters, which are unchanged without names, and resharded on Explicit axes.
 PARAMETERS = frozenset({Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT})
-#: APIs that let P.UNCONSTRAINED stand and leave the choice to XLA.
+#: APIs that accept P.UNCONSTRAINED and leave the choice to XLA.
 CONSTRAINING = COMPILED | {Api.CONSTRAINT_EAGER, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.CONVERT}
 
 
@@ -36,8 +36,8 @@ def result(
     """Return the acceptance with the result's spec where it is known.
 
     For JIT_IN, JIT_ARGUMENT and SHARD_MAP_IN it is the argument's; but in_shardings do not change an
-    argument's type, which says what becomes of it along Explicit axes. What lies along these a constraint
-    keeps; what lies along Auto axes reshard leaves to the compiler.
+    argument's type, which determines the sharding along Explicit axes. A constraint preserves sharding along
+    these; reshard leaves sharding along Auto axes to the compiler.
     """
     if not isinstance(spec, Spec) or not isinstance(mesh, Mesh) or api is Api.CREATE_IN_JIT:
         return Accepted()
@@ -61,7 +61,7 @@ def _cut(spec: Spec, shape: Shape) -> Spec:
 
 
 def _in_type(mesh: Mesh, spec: Spec) -> bool:
-    """Whether a spec names Explicit axes, or may."""
+    """Return whether a spec names Explicit axes, or may."""
     return any(in_type(mesh, entry) is not None for entry in spec.entries)
 
 
@@ -98,7 +98,7 @@ def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
 
 
 def _kept(mesh: Mesh, axes: tuple[Name, ...], size: Dim) -> int | None:
-    """How many leading axes divide the dimension together; None where that is not known."""
+    """Return the number of leading axes that together divide the dimension; None where that is not known."""
     for count in range(len(axes), 0, -1):
         split = ways(mesh, axes[:count])
         fits = None if split is None else divisible(size, split)

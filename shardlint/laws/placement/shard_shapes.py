@@ -1,4 +1,4 @@
-"""What each device holds of an array: its shape, and how many hold the same."""
+"""The shape of each device's shard, and the number of devices that hold the same one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from shardlint.laws.placement.checks import parts, ways
 
 
 def shard_shape(mesh: Mesh, spec: Spec, shape: Shape) -> Shape:
-    """The shape each device holds, as `NamedSharding.shard_shape` says.
+    """Return the shape of each device's shard, as `NamedSharding.shard_shape` does.
 
-    Sizes round down where a symbolic one is not known to divide. Raises ValueError for a spec that
-    names what the mesh lacks, or is longer than the rank.
+    Sizes round down where a symbolic one is not known to divide. Raises ValueError for a spec that names axes
+    the mesh lacks, or is longer than the rank.
     """
     if len(spec) > len(shape):
         raise ValueError(f"{spec} is longer than the rank {len(shape)}")
@@ -20,7 +20,7 @@ def shard_shape(mesh: Mesh, spec: Spec, shape: Shape) -> Shape:
 
 
 def global_shape(mesh: Mesh, spec: Spec, shape: Shape) -> Shape:
-    """The shape of the whole whose shards have this shape: what shard_map's out_specs put together."""
+    """Return the global shape of shards of this shape, as assembled by shard_map's out_specs."""
     if len(spec) > len(shape):
         raise ValueError(f"{spec} is longer than the rank {len(shape)}")
     split = [_ways(mesh, spec, i) for i in range(len(spec))]
@@ -28,7 +28,7 @@ def global_shape(mesh: Mesh, spec: Spec, shape: Shape) -> Shape:
 
 
 def replication(mesh: Mesh, spec: Spec) -> Dim:
-    """How many devices hold each value: the product of the axes that the spec leaves out."""
+    """Return the number of devices that hold each value: the product of the axes that the spec omits."""
     used = {part for entry in spec.entries for part in parts(entry)}
     return product(size for name, size in zip(mesh.names, mesh.sizes, strict=True) if name not in used)
 

@@ -1,4 +1,4 @@
-"""How many specs or shardings a function's arguments and results take."""
+"""The number of specs or shardings for a function's arguments and results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecid
 PER_ARGUMENT = frozenset({Api.JIT_IN, Api.JIT_OUT, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT})
 
 
-#: Where a container of specs that fits no array is met, if not as the function is traced.
+#: The stage at which a container of specs that fits no array fails, if not when the function is traced.
 _MET_AT = {Api.DEVICE_PUT: "device_put", Api.CONSTRAINT_EAGER: "wsc eager", Api.RESHARD: "reshard"}
 
 
@@ -30,10 +30,10 @@ def judge_arity(api: Api, given: int, due: int) -> Verdict:
 
 
 def judge_container(api: Api) -> Verdict:
-    """Judge a list, tuple or dict of specs, not empty, where one array (or one result) stands.
+    """Judge a non-empty list, tuple or dict of specs for a single array (or result).
 
-    It is a pytree, and no prefix of a leaf (`tree_util.prefix_errors`). For JIT_IN it meets the tuple of
-    arguments: that is `judge_arity`'s.
+    It is a pytree, and not a prefix of a leaf (`tree_util.prefix_errors`). For JIT_IN it is compared with the
+    tuple of arguments: see `judge_arity`.
     """
     if api is Api.JIT_IN:
         return Undecided("a container of in_shardings holds one entry an argument")

@@ -102,7 +102,7 @@ def broadcast(context: Mesh | None, operands: Sequence[Operand]) -> TypeSharding
 
 
 def _along(arrays: Sequence[Operand], dimension: int) -> Entry:
-    """The sharding of one dimension of the result: the only one that an operand has there."""
+    """Return the sharding of one dimension of the result: the only one that an operand has there."""
     found: Entry = None
     for array in arrays:
         entry = array.partitions[dimension]
@@ -116,7 +116,7 @@ def _along(arrays: Sequence[Operand], dimension: int) -> Entry:
 
 
 def agree(first: Operand, other: Operand, wanted: str, *, sets: bool = False) -> None:
-    """Stop unless two operands have one sharding (`NamedSharding.__eq__`): mesh, spec and, if told, sets."""
+    """Stop unless two operands have one sharding (`NamedSharding.__eq__`): mesh, spec and optionally sets."""
     if first.mesh is None or other.mesh is None:
         alike = first.mesh is other.mesh
     else:

@@ -14,7 +14,8 @@ from shardlint.laws.propagation.primitives import finished, standard
 
 @law
 def linalg(context: Mesh | None, operands: Sequence[ArrayType], ranks: Sequence[int], rank: int) -> Outcome:
-    """A result of this rank of an operation on operands of these ranks, and dimensions of batches before.
+    """Return the type of a result of this rank, for operands of these core ranks with batch dimensions
+    before.
 
     `linalg.linalg_sharding_rule`: batches sharded alike, everything else replicated.
     """

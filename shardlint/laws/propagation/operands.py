@@ -1,7 +1,7 @@
-"""What every rule of propagation works with: operands whose types are known, and the ways to stop early.
+"""Operands of known type, and the exceptions by which a propagation rule stops early.
 
-A rule is written as JAX writes it: straight down, stopping where JAX raises (`refuse`) and where what it
-asks is not known (`unsure`). `law` turns that into an answer.
+A rule is written as in JAX: straight down, stopping where JAX raises (`refuse`) and where something it needs
+is not known (`unsure`). `law` turns that into a result.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, Unknown, ent
 from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
 from shardlint.support.lazy_dataclass import dataclass
 
-#: The sharding in the result's type, or why JAX refuses, or what would have to be known.
+#: The sharding in the result's type, JAX's rejection, or the reason why the answer is not known.
 Outcome = Union[TypeSharding, Rejected, Undecided]
-#: An ``out_sharding=``: a bare spec, a NamedSharding as mesh and spec, none, or one that is not known.
+#: An ``out_sharding=``: a bare spec, a NamedSharding as mesh and spec, none, or unknown.
 OutSharding = Union[Spec, TypeSharding, Unknown, None]
-#: One entry a dimension, as `jax.typeof(x).sharding.spec.partitions`.
+#: One entry for each dimension, as `jax.typeof(x).sharding.spec.partitions`.
 Partitions = tuple[Entry, ...]
 
 _Arguments = ParamSpec("_Arguments")
@@ -46,7 +46,7 @@ def refuse(
     size: Dim | None = None,
     ways: Dim | None = None,
 ) -> NoReturn:
-    """Stop where JAX raises. ``entry`` is what the offending dimension lies along."""
+    """Stop where JAX raises. ``entry`` is the sharding of the offending dimension."""
     axes = entry_axes(entry)
     raise _Refused(
         Rejected(
@@ -57,19 +57,19 @@ def refuse(
 
 
 def stop(verdict: Rejected) -> NoReturn:
-    """Stop where JAX raises, for what is found already."""
+    """Stop where JAX raises, with a verdict found before."""
     raise _Refused(verdict)
 
 
 def unsure(reason: str) -> NoReturn:
-    """Stop where a rule asks what is not known."""
+    """Stop where a rule depends on something unknown."""
     raise _Unsure(reason)
 
 
 def law(
     rule: Callable[_Arguments, _Result],
 ) -> Callable[_Arguments, Union[_Result, Rejected, Undecided]]:
-    """The law that a rule states: its result, or where it stops."""
+    """Return the law of a rule: it returns the rule's result, or the verdict with which the rule stops."""
 
     @functools.wraps(rule)
     def answer(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> Union[_Result, Rejected, Undecided]:
@@ -85,7 +85,7 @@ def law(
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An array whose type is known (`core.ShapedArray`). ``mesh`` is None for one made without a mesh."""
+    """An array of known type (`core.ShapedArray`). ``mesh`` is None for one created without a mesh."""
 
     shape: Shape
     mesh: Mesh | None
@@ -95,12 +95,13 @@ class Operand:
 
     @property
     def rank(self) -> int:
-        """The number of dimensions."""
+        """Return the number of dimensions."""
         return len(self.shape)
 
     @property
     def listed(self) -> Partitions:
-        """The entries, where JAX iterates over the spec: it refuses to with unreduced or reduced axes.
+        """Return the entries, where JAX iterates over the spec: it raises if there are unreduced or reduced
+        axes.
 
         `PartitionSpec.__iter__` and ``__getitem__``: ValueError.
         """
@@ -110,21 +111,25 @@ class Operand:
 
     @property
     def untouched(self) -> TypeSharding:
-        """Its own type, where JAX returns it as it is: no primitive is bound, and nothing is checked."""
+        """Return its own type, where JAX returns the array unchanged: no primitive is bound, nothing is
+        checked.
+        """
         return TypeSharding(self.mesh, Spec(self.partitions, self.unreduced, self.reduced))
 
     def typed(self, partitions: Sequence[Entry]) -> TypeSharding:
-        """This operand's mesh with another spec."""
+        """Return this operand's mesh with another spec."""
         return TypeSharding(self.mesh, Spec(tuple(partitions)))
 
 
 def operands_of(context: Mesh | None, *arrays: ArrayType) -> list[Operand]:
-    """Arrays as a primitive's rule reads them."""
+    """Return arrays as a primitive's rule reads them."""
     return [bound(context, operand_of(array)) for array in arrays]
 
 
 def operand_of(array: ArrayType) -> Operand:
-    """An array before a primitive is bound; unsure where its shape or an entry of its spec is not known."""
+    """Return an array before a primitive is bound; unsure where its shape or an entry of its spec is
+    unknown.
+    """
     if array.shape is None:
         unsure("the shape of an operand is not known")
     if array.sharding is None:
@@ -141,7 +146,7 @@ def operand_of(array: ArrayType) -> Operand:
 
 
 def canonical(entries: Sequence[Entry]) -> Partitions:
-    """Entries as `PartitionSpec` keeps them: ``("x",)`` is ``"x"``, and nothing is None."""
+    """Return entries as `PartitionSpec` stores them: ``("x",)`` is ``"x"``, and ``()`` is None."""
     return tuple(_canonical_entry(entry) for entry in entries)
 
 
@@ -153,7 +158,7 @@ def _canonical_entry(entry: Entry) -> Entry:
 
 
 def same_mesh(one: Mesh, other: Mesh) -> bool:
-    """Whether two abstract meshes are one: names, sizes and types; devices aside."""
+    """Return whether two abstract meshes are equal: names, sizes and types, but not devices."""
     if (one.names, one.types) != (other.names, other.types):
         return False
     answers = [same(a, b) for a, b in zip(one.sizes, other.sizes, strict=True)]
@@ -161,7 +166,7 @@ def same_mesh(one: Mesh, other: Mesh) -> bool:
 
 
 def same(one: Dim, other: Dim) -> bool:
-    """Whether two sizes are equal; unsure where it depends on sizes that are not known."""
+    """Return whether two sizes are equal; unsure where it depends on unknown sizes."""
     answer = alike(one, other)
     if answer is None:
         unsure(f"whether {one} equals {other} is not known")
@@ -169,7 +174,7 @@ def same(one: Dim, other: Dim) -> bool:
 
 
 def alike(one: Dim, other: Dim) -> bool | None:
-    """Whether two sizes are equal, where it is provable; a multiple of a positive size differs from it."""
+    """Return whether two sizes are equal, where provable; a multiple of a positive size differs from it."""
     answer = equal(one, other)
     if answer is None and (_multiple(one, other, 2) or _multiple(other, one, 2)):
         return False
@@ -177,7 +182,7 @@ def alike(one: Dim, other: Dim) -> bool | None:
 
 
 def greater(one: Dim, other: Dim) -> bool:
-    """Whether a size is greater than another; unsure where it depends on sizes that are not known."""
+    """Return whether a size is greater than another; unsure where it depends on unknown sizes."""
     above, below = lower_bound(one - other), lower_bound(other - one)
     if (above is not None and above > 0) or _multiple(one, other, 2):
         return True
@@ -187,16 +192,16 @@ def greater(one: Dim, other: Dim) -> bool:
 
 
 def _multiple(one: Dim, other: Dim, least: int) -> bool:
-    """Whether a size is surely a positive size taken ``least`` times or more."""
+    """Return whether a size is certainly a multiple, by ``least`` or more, of a positive size."""
     if (lower_bound(other) or 0) < 1 or mod(one, other) != 0:
         return False
     return (lower_bound(floordiv(one, other)) or 0) >= least
 
 
 def divides(operands: Iterable[Operand], mesh: Mesh | None, entry: Entry, size: Dim) -> bool:
-    """Whether the axes of an entry divide a size; unsure where it is not known.
+    """Return whether the axes of an entry divide a size; unsure where it is not known.
 
-    An operand that has its type has dimensions that their axes divide: so have their multiples.
+    The dimensions of a typed operand are divisible by their axes, and so are their multiples.
     """
     parts = ways(mesh, entry)
     answer = divisible(size, parts)
@@ -213,25 +218,27 @@ def divides(operands: Iterable[Operand], mesh: Mesh | None, entry: Entry, size: 
 
 
 def all_of(mesh: Mesh | None, kind: AxisType) -> bool:
-    """Whether there is a mesh and all its axes are of one type (`AbstractMesh.are_all_axes_auto` …)."""
+    """Return whether there is a mesh and all its axes are of one type (`AbstractMesh.are_all_axes_auto`
+    …).
+    """
     return mesh is not None and bool(mesh.types) and all(t is kind for t in mesh.types)
 
 
 def explicit(mesh: Mesh | None) -> bool:
-    """Whether the mesh has Explicit axes, without which no rule is asked."""
+    """Return whether the mesh has Explicit axes, without which no rule applies."""
     return mesh is not None and AxisType.EXPLICIT in mesh.types
 
 
 def ways(mesh: Mesh | None, entry: Entry) -> Dim:
-    """Into how many parts an entry splits its dimension (`slicing._get_sub_spec_size`)."""
+    """Return the number of parts into which an entry splits its dimension (`slicing._get_sub_spec_size`)."""
     return product(mesh.size_of(axis) for axis in entry_axes(entry)) if mesh is not None else 1
 
 
 def bound(context: Mesh | None, operand: Operand) -> Operand:
-    """An operand as a primitive is bound to it (`core.Primitive.bind`).
+    """Return an operand as a primitive is bound to it (`core.Primitive.bind`).
 
     Inside shard_map, where no axis is Explicit, an array from outside is cast to the mesh there if its own
-    axes are all Auto, and refused if one is Explicit.
+    axes are all Auto, and rejected if one is Explicit.
     """
     if context is None or operand.mesh is None or same_mesh(context, operand.mesh):
         return operand

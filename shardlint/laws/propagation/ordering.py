@@ -16,7 +16,7 @@ from shardlint.laws.propagation.primitives import standard
 def sort(context: Mesh | None, operands: Sequence[ArrayType], dimension: int) -> Outcome:
     """`lax.sort`: operands of one sharding, replicated along ``dimension`` (`_sort_abstract_eval`).
 
-    The answer is the first operand's; each result is as its operand. The meshes are not compared with
+    Returns the first operand's type; each result has that of its operand. The meshes are not compared with
     the context's.
     """
     known = operands_of(context, *operands)

@@ -1,4 +1,4 @@
-"""What an ``out_sharding=`` may be."""
+"""Valid values of ``out_sharding=``."""
 
 from __future__ import annotations
 

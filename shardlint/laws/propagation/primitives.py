@@ -1,4 +1,4 @@
-"""What surrounds every primitive's own rule: the meshes that meet, and the checks of the result's type."""
+"""The checks around every primitive's own rule: the meshes of its operands, and the result's type."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def standard(
     shape: Shape | None = None,
     sets: Callable[[], Sets] | None = None,
 ) -> TypeSharding:
-    """The type of a primitive's result (`lax.utils.standard_abstract_eval`, `call_sharding_rule`).
+    """Return the type of a primitive's result (`lax.utils.standard_abstract_eval`, `call_sharding_rule`).
 
-    ``rank`` and ``shape`` are the result's; the shape is needed where the rule may give it a spec that
-    does not divide it. The rule is asked only where the context or an operand has Explicit axes. Without
-    ``sets`` the primitive has no rule for unreduced and reduced axes.
+    ``rank`` and ``shape`` are the result's; the shape is needed where the rule may return a spec that does
+    not divide it. The rule is called only where the context or an operand has Explicit axes. Without ``sets``
+    the primitive has no rule for unreduced and reduced axes.
     """
     check_context(context, operands)
     mesh = common_mesh(operands)
@@ -63,13 +63,13 @@ def standard(
 
 
 def check_context(context: Mesh | None, operands: Sequence[Operand]) -> None:
-    """`core.check_avals_context_mesh`: what has a mesh has the context's, but for meshes all Auto."""
+    """`core.check_avals_context_mesh`: a mesh other than the context's is rejected, unless it is all Auto."""
     for operand in operands:
         _check_mesh(context, operand.mesh)
 
 
 def common_mesh(operands: Sequence[Operand]) -> Mesh | None:
-    """`lax.utils._get_abstract_mesh_from_avals`: the mesh that all operands with a mesh have."""
+    """`lax.utils._get_abstract_mesh_from_avals`: the common mesh of all operands with a mesh."""
     found: Mesh | None = None
     for operand in operands:
         if operand.mesh is None:
@@ -89,9 +89,9 @@ def finished(
     shape: Shape | None = None,
     operands: Sequence[Operand] = (),
 ) -> TypeSharding:
-    """The type an array gets (`core.get_sharding`): one entry a dimension, each dividing its dimension.
+    """Return the type of an array (`core.get_sharding`): one entry for each dimension, each dividing it.
 
-    A spec that is too long loses its last Nones, and is an AssertionError with anything else there.
+    A spec that is too long loses trailing Nones; any other surplus entry is an AssertionError.
     """
     mesh, spec = typed.mesh, typed.spec
     entries = canonical(spec.entries)
@@ -113,7 +113,7 @@ def finished(
 
 
 def resized(operand: Operand, shape: Shape, what: str) -> TypeSharding:
-    """The operand's sharding for a result of another shape (`slicing._get_sharding_for_varying_out_shape`).
+    """Return the operand's sharding for another shape (`slicing._get_sharding_for_varying_out_shape`).
 
     Where a sharded dimension changes its size, its axes must divide the new one.
     """

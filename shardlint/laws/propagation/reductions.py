@@ -1,4 +1,4 @@
-"""Reductions: the dimensions that go, go with their sharding."""
+"""Reductions: reduced dimensions lose their sharding."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def tile(context: Mesh | None, operand: ArrayType, reps: Sequence[Dim]) -> Outco
 
 
 def _unchanged(operand: Operand, sizes: Shape, wanted: TypeSharding | None) -> bool:
-    """Whether `lax.reshape` has nothing to do: the same shape, and no other sharding."""
+    """Return whether `lax.reshape` has nothing to do: the same shape, and no other sharding."""
     if wanted is not None:
         spec = wanted.spec
         held = (operand.partitions, operand.unreduced, operand.reduced)

@@ -1,4 +1,4 @@
-"""How a reshape reads: which dimension is split, or which are merged, and where its axes go."""
+"""Plans of a reshape: which dimension is split, or which are merged, and where its axes go."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from shardlint.laws.propagation.operands import (
 
 #: One dimension of the shorter shape: its size, or the sizes of the longer one that it is made of.
 _Part = Dim | list[Dim]
-#: Beyond this many sizes that are not known, their cases are not told apart.
+#: With more unknown sizes than this, their cases are not distinguished.
 MAX_UNKNOWN = 4
 
 
 def reshaped(operand: Operand, sizes: Shape, *, in_order: bool) -> Partitions:
-    """The entries of a sharded operand in its new shape (`_reshape_sharding_rule`).
+    """Return the entries of a sharded operand in its new shape (`_reshape_sharding_rule`).
 
-    Which dimensions are split or merged depends on which sizes are 1: where a size is not known, the answer
-    is the same whether it is 1 or more. It is taken to be positive.
+    Which dimensions are split or merged depends on which sizes are 1: for an unknown size the result must be
+    the same whether it is 1 or more. It is assumed to be positive.
     """
     answers = [_answer(case, new, in_order=in_order) for case, new in _cases(operand, sizes)]
     for answer in answers:
@@ -53,7 +53,7 @@ def reshaped(operand: Operand, sizes: Shape, *, in_order: bool) -> Partitions:
 
 
 def same_shape(old: Shape, new: Shape) -> bool:
-    """Whether two shapes are equal; unsure where it is not known."""
+    """Return whether two shapes are equal; unsure where it is not known."""
     answers = [alike(one, other) for one, other in zip(old, new, strict=False)]
     if len(old) != len(new) or False in answers:
         return False
@@ -63,7 +63,7 @@ def same_shape(old: Shape, new: Shape) -> bool:
 
 
 def _cases(operand: Operand, sizes: Shape) -> list[tuple[Operand, Shape]]:
-    """The shapes with each size that is not known 1, or at least 2; the most general case comes first."""
+    """Return the shapes with each unknown size 1, or at least 2; the most general case comes first."""
     unknown = {atom for size in (*operand.shape, *sizes) for atom in _unknowns(size)}
     names = sorted(atom.name for atom in unknown)
     if len(names) > MAX_UNKNOWN or len(set(names)) < len(names):
@@ -97,7 +97,7 @@ def _unknowns(size: Dim) -> Iterator[Symbol]:
 
 
 def _at_least(operand: Operand, unknown: Symbol) -> int:
-    """The least value of a size that is not 1: a sharded dimension has a row a device."""
+    """Return the least value of a size that is not 1: a sharded dimension has a row on each device."""
     least = max(2, unknown.low or 0)
     for size, entry in zip(operand.shape, operand.partitions, strict=True):
         parts = ways(operand.mesh, entry)
@@ -135,10 +135,10 @@ def _unsupported(operand: Operand) -> NoReturn:
 
 
 def _split_of(operand: Operand, short: Shape, long: Shape) -> list[_Part] | None:
-    """The sizes of ``short`` as parts of ``long``, where at most one is split (`_split_on_one_axis`).
+    """Return the sizes of ``short`` as parts of ``long``, where at most one is split (`_split_on_one_axis`).
 
-    None where it cannot be read so. More than one split is refused at once. The loop is JAX's own, with
-    its order of questions, since shapes with sizes of 1 have more than one reading.
+    None where there is no such reading. More than one split is rejected at once. The loop is JAX's own, with
+    its order of tests, since shapes with sizes of 1 have more than one reading.
     """
     ones = 0
     while short and same(short[-1], 1) and same(long[-1], 1):

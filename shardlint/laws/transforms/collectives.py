@@ -1,4 +1,4 @@
-"""Collectives: the axes they may use, how devices are grouped and paired, and the shapes they make."""
+"""Collectives: the axes they may use, how devices are grouped and paired, and the result's shape."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, V
 STAGE = "trace"
 ANY = "Exception"
 
-#: What an unbound axis raises: under shard_map's check_vma, under shard_map without it, elsewhere.
-#: `lax.parallel` looks axes up in the axis environment (NameError); with check_vma some functions
-#: first cast the operand to vary over the axis (AssertionError in `core`), and some have no rule to
-#: be called outside jit (NotImplementedError).
+#: The exception for an unbound axis: under shard_map's check_vma, under shard_map without it, elsewhere.
+#: `lax.parallel` looks axes up in the axis environment (NameError); with check_vma some functions first cast
+#: the operand to vary over the axis (AssertionError in `core`), and some have no rule for calls outside jit
+#: (NotImplementedError).
 _LOOKED_UP = ("NameError", "NameError", "NameError")
 _CAST = ("AssertionError", "NameError", "NameError")
 _CAST_NO_EAGER_RULE = ("AssertionError", "NameError", ANY)
@@ -50,9 +50,9 @@ def judge_axes(
 ) -> Verdict:
     """Judge the axis names of ``lax.<function>(x, axes)``; only names that are bound may be used.
 
-    ``bound`` are the axes of the enclosing shard_map, vmap or pmap with their sizes. ``check_vma``
-    tells, inside a shard_map, what it was given (True unless written); None where that is not known.
-    ``kept`` are axes of the mesh that stay as they are there: these are looked up, and not found.
+    ``bound`` are the axes of the enclosing shard_map, vmap or pmap with their sizes. ``check_vma`` is its
+    value inside a shard_map (True by default); None where that is not known. ``kept`` are mesh axes that are
+    not Manual there: these are looked up, and not found.
     """
     if function not in EXCEPTIONS:
         return Undecided(f"{function} has no law")
@@ -87,7 +87,7 @@ Permutation = tuple[tuple[int, int], ...]
 def judge_groups(groups: Groups) -> Verdict:
     """Judge ``axis_index_groups``: every index once (`_validate_reduce_axis_index_groups`, ValueError).
 
-    JAX counts the indices that are given, not the devices: groups that leave some out fail only in XLA.
+    JAX counts the listed indices, not the devices: groups that omit some fail only in XLA.
     """
     count = sum(map(len, groups))
     if {index for group in groups for index in group} == set(range(count)):
@@ -99,7 +99,7 @@ def judge_groups(groups: Groups) -> Verdict:
 def judge_permutation(function: str, permutation: Permutation, size: Dim | None) -> Verdict:
     """Judge the pairs of a `ppermute`, or of a `pshuffle`, over ``size`` devices.
 
-    `pshuffle` wants a permutation when it is traced; senders and receivers must be unique, counted modulo
+    `pshuffle` requires a permutation when it is traced; senders and receivers must be unique, counted modulo
     the size, and in range when the program is lowered (`_pcollectives_lowering_common`). Negative indices
     count from the end.
     """
@@ -123,7 +123,7 @@ def judge_permutation(function: str, permutation: Permutation, size: Dim | None)
 
 
 def without_receiver(permutation: Permutation, size: Dim | None) -> tuple[int, ...]:
-    """The devices that a `ppermute` sends nothing to: what they get is zeros."""
+    """Return the devices that receive nothing from a `ppermute`: they get zeros."""
     if not isinstance(size, int):
         return ()
     reached = {target % size for _, target in permutation}
@@ -131,7 +131,7 @@ def without_receiver(permutation: Permutation, size: Dim | None) -> tuple[int, .
 
 
 def has_ring(permutation: object) -> bool:
-    """Whether some devices of a permutation pass on what comes round to them again."""
+    """Return whether the permutation has a cycle."""
     if not isinstance(permutation, tuple):
         return False
     following = dict(permutation)
@@ -149,11 +149,11 @@ Result = Shape | Rejected | Unknown
 
 
 def local_result(function: str, shape: Shape, ways: Dim, **options: object) -> Result:
-    """The shape on each device of what a collective of ``ways`` devices makes of ``shape``.
+    """Return the shape on each device of a collective over ``ways`` devices, for operands of ``shape``.
 
-    ``options`` are the call's own: ``axis``, ``tiled`` (`all_gather`), ``scatter_dimension``,
-    ``tiled`` (`psum_scatter`), ``split_axis``, ``concat_axis``, ``tiled`` (`all_to_all`), ``axis``
-    (`pswapaxes`). Rejected where `lax.parallel` raises.
+    ``options`` are the call's own: ``axis``, ``tiled`` (`all_gather`), ``scatter_dimension``, ``tiled``
+    (`psum_scatter`), ``split_axis``, ``concat_axis``, ``tiled`` (`all_to_all`), ``axis`` (`pswapaxes`).
+    Rejected where `lax.parallel` raises.
     """
     if function in SAME_SHAPE:
         return shape
@@ -215,7 +215,7 @@ def _all_to_all(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]
     if split is None or concat is None or split < 0 or concat < 0:
         return Unknown("split_axis or concat_axis is not known")
     if split >= rank:
-        # A number has no shape to look into: AttributeError.
+        # A number has no shape: AttributeError.
         return _out_of_range(split, rank, "IndexError" if rank else ANY)
     if (wrong := _fits(shape, split, ways, tiled)) is not None:
         return wrong

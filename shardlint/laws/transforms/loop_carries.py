@@ -1,4 +1,4 @@
-"""Loops and branches: what a loop carries keeps its type, and branches return equal types."""
+"""Loops and branches: a carry keeps its type, and branches return equal types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What is known of one leaf's type; a shape or sharding of None is not known, or not asked about."""
+    """The known part of one leaf's type; a shape or sharding of None is unknown, or not compared."""
 
     shape: Shape | None
     variation: Variation
@@ -22,8 +22,8 @@ class Carried:
 def judge_carry(before: Carried, after: Carried) -> Verdict:
     """Judge two types that JAX requires to be equal: a carry's before and after the body, or two branches'.
 
-    `core.typematch` compares shapes, the axes values vary over, and shardings where an axis is Explicit.
-    TypeError when the loop is traced. The detail tells which of these differ.
+    `core.typematch` compares shapes, varying axes, and shardings where an axis is Explicit. TypeError when
+    the loop is traced. The detail states which of these differ.
     """
     if _shapes_differ(before.shape, after.shape):
         return Rejected(Cause.CARRY, "TypeError", "trace", detail="shape")
@@ -44,7 +44,7 @@ def _shapes_differ(before: Shape | None, after: Shape | None) -> bool:
 
 
 def _shardings_differ(before: TypeSharding | None, after: TypeSharding | None) -> bool:
-    """Whether two shardings in types surely differ; types without a mesh fit all others."""
+    """Return whether two shardings in types certainly differ; types without a mesh match all others."""
     if before is None or after is None or before.mesh is None or before.mesh != after.mesh:
         return False
     entries = (*before.spec.entries, *after.spec.entries)

@@ -1,4 +1,4 @@
-"""What `jax.shard_map` requires of a call before, and beside, its specs meeting arrays."""
+"""`jax.shard_map`'s requirements on a call, apart from the placement of its arrays."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ WRAPPED, CALLED = "shard_map()", "trace"
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a function takes: so many arguments by position, and others by keyword alone.
+    """The parameters of a function: the number of positional ones, and the names of keyword-only ones.
 
-    ``positional`` parameters may be given by keyword too, unless ``positional_only``.
+    ``positional`` parameters may also be passed by keyword, unless ``positional_only``.
     """
 
     positional: tuple[str, ...]
@@ -46,7 +46,7 @@ SIGNATURES = {
     ),
 }
 
-#: Parameters of other releases, and what took their place.
+#: Parameters of other releases, and their replacements.
 _RENAMED = {
     "auto": "`axis_names=` names the axes that the function is manual over, instead",
     "check_rep": "it is `check_vma=` now",
@@ -56,7 +56,7 @@ _RENAMED = {
 
 
 def judge_signature(function: str, positional: int, keywords: Collection[str]) -> Verdict:
-    """Judge how many arguments a call gives by position and which by keyword. TypeError."""
+    """Judge the number of positional arguments and the keywords of a call. TypeError."""
     signature = SIGNATURES[function]
     name = function.rpartition(".")[2]
     names = signature.positional
@@ -84,7 +84,10 @@ def _misuse(detail: str, exception: str = "TypeError", stage: str = WRAPPED) -> 
 
 
 def not_callable(text: str) -> Rejected:
-    """What is mapped must be callable (`shard_map._shard_map`); None makes a decorator."""
+    """Return the rejection of a mapped object that is not callable (`shard_map._shard_map`).
+
+    None makes a decorator.
+    """
     return _misuse(f"shard_map maps a function, not {text}")
 
 
@@ -145,13 +148,13 @@ def _shown(mesh: Mesh, what: str) -> str:
 
 
 def no_mesh() -> Rejected:
-    """The rejection of a call without any mesh, whose specs do not meet any array first."""
+    """Return the rejection of a call without any mesh, whose specs are not matched with arrays first."""
     detail = "there is no mesh: pass mesh=, or call it under jax.set_mesh"
     return Rejected(Cause.NO_MESH, "ValueError", CALLED, detail=detail)
 
 
 def judge_axis_names(mesh: Mesh | Unknown | None, names: frozenset[object] | Junk | Unknown) -> Verdict:
-    """Judge ``axis_names=``: a set, whose members the mesh has (`_shmap_checks`)."""
+    """Judge ``axis_names=``: a set of axes of the mesh (`_shmap_checks`)."""
     if mesh is None:
         return Undecided("there is no mesh, which is met first")
     if isinstance(names, Junk):
@@ -167,7 +170,7 @@ def judge_axis_names(mesh: Mesh | Unknown | None, names: frozenset[object] | Jun
 
 
 def judge_inferred(mesh: Mesh, manual: Collection[str]) -> Verdict:
-    """Judge a call without ``in_specs``: arguments' types tell them, where all axes are Explicit."""
+    """Judge a call without ``in_specs``: they come from the arguments' types, where all axes are Explicit."""
     others = [name for name in mesh.names if name in manual and mesh.type_of(name) is not AxisType.EXPLICIT]
     if not others:
         return Accepted()
@@ -189,8 +192,9 @@ def judge_manual(parameter: str, spec: Spec, mesh: Mesh, manual: Collection[str]
 
 
 def judge_eager(mesh: Mesh, manual: Collection[str], checked: bool | None, in_jit: bool | None) -> Verdict:
-    """Judge a call outside jit: there shard_map splits its arguments over all axes if they are not checked,
-    which it then refuses for those it is not manual over (`shard_map._unmatch`, ValueError).
+    """Judge a call outside jit (`shard_map._unmatch`, ValueError).
+
+    Without checks, shard_map splits the arguments over all axes, and then rejects those that are not Manual.
     """
     others = [name for name in mesh.names if name not in manual]
     if not others or checked is not False or in_jit is not False:
@@ -201,7 +205,7 @@ def judge_eager(mesh: Mesh, manual: Collection[str], checked: bool | None, in_ji
 
 
 def judging_mesh(mesh: Mesh, manual: Collection[str]) -> Mesh:
-    """The mesh on which the specs of a shard_map are judged: the axes it is manual over.
+    """Return the mesh on which the specs of a shard_map are judged: its Manual axes.
 
     Explicit axes matter only where all of the mesh's are, and all become Manual: nothing else compares the
     types of arguments with their specs (`shard_map._shard_map`).
@@ -215,9 +219,10 @@ def judging_mesh(mesh: Mesh, manual: Collection[str]) -> Mesh:
 
 
 def inferred_spec(mesh: Mesh, manual: Collection[str], held: Spec) -> Spec | None:
-    """The in_spec that an argument's type tells (`_manual_spec`): its axes that become Manual.
+    """Return the in_spec that follows from an argument's type (`_manual_spec`): its axes that become Manual.
 
-    None where a dimension lies along one that does not, and then along one that does: JAX refuses these.
+    None where a dimension is sharded over an axis that does not, and then over one that does: JAX rejects
+    these.
     """
     entries: list[Entry] = []
     for entry in held.entries:
@@ -230,7 +235,7 @@ def inferred_spec(mesh: Mesh, manual: Collection[str], held: Spec) -> Spec | Non
 
 
 def local_type(inside: Mesh, held: TypeSharding | None, rank: int) -> TypeSharding | None:
-    """The sharding in the type of a shard (`_shard_shaped_array`): along axes that stay Explicit inside.
+    """Return the sharding in the type of a shard (`_shard_shaped_array`): the axes that stay Explicit inside.
 
     ``held`` is that of the whole array, None where it is not known.
     """
@@ -243,13 +248,15 @@ def local_type(inside: Mesh, held: TypeSharding | None, rank: int) -> TypeShardi
 
 
 def whole_type(outside: Mesh, spec: Spec, held: TypeSharding | None, rank: int) -> TypeSharding | None:
-    """The sharding in the type of a result (`_unshard_shaped_array`): of each dimension the axes of its
-    out_spec, then those of the shard. It is unreduced and reduced over what the out_spec says.
+    """Return the sharding in the type of a result (`_unshard_shaped_array`).
+
+    Each dimension has the axes of its out_spec, then those of the shard; the result is unreduced and reduced
+    over the axes that the out_spec states.
     """
     if held is None and AxisType.EXPLICIT in outside.types:
         return None
     if held is not None and (held.mesh is None or AxisType.MANUAL not in held.mesh.types):
-        # What was put on another mesh inside is no shard by its type.
+        # An array on another mesh inside is not a shard by its type.
         return None
     outside = replace(outside, abstract=True)
     shard = held.spec.entries if held is not None else ()
@@ -267,10 +274,10 @@ def _in_types(mesh: Mesh, spec: Spec, rank: int) -> tuple[Entry, ...]:
 
 
 def judge_returned(inside: Mesh, held: TypeSharding | None, spec: Spec) -> Verdict:
-    """Judge a result that came from outside the body as it is, under ``check_vma=True``.
+    """Judge a result that came from outside the body unchanged, under ``check_vma=True``.
 
-    It is cast to vary over the axes that its out_spec names, which no array on Explicit axes is from
-    outside (`core.Primitive.bind`): NotImplementedError. ``held`` is the sharding in its type.
+    It is cast to vary over the axes that its out_spec names, which is impossible for an outside array on
+    Explicit axes (`core.Primitive.bind`): NotImplementedError. ``held`` is the sharding in its type.
     """
     mesh = held.mesh if held is not None else None
     foreign = mesh is not None and AxisType.MANUAL not in mesh.types and AxisType.EXPLICIT in mesh.types
@@ -289,11 +296,11 @@ def judge_inside(
     raw: bool,
     varying: frozenset[str],
 ) -> Verdict:
-    """Judge a spec or sharding given to an array in a body; as `judge.judge_placement`.
+    """Judge a spec or sharding applied to an array in a body; as `judge.judge_placement`.
 
-    ``varying`` are the Manual axes that the array varies over in its type. A bare spec of a constraint or
-    of reshard belongs to the mesh of the body. A sharding brings its own: on one where these axes are not
-    Manual the array has no type (`core.ShapedArray`, ValueError), whatever the spec says.
+    ``varying`` are the Manual axes that the array varies over in its type. A bare spec of a constraint or of
+    reshard belongs to the mesh of the body. A sharding has its own mesh: if these axes are not Manual there,
+    the array has no type (`core.ShapedArray`, ValueError), whatever the spec.
     """
     law = _INSIDE.get((api, raw))
     if law is None:
@@ -311,7 +318,7 @@ def judge_inside(
     return Rejected(Cause.AXIS_TYPE, "ValueError", CALLED, detail=detail)
 
 
-#: What a body checks of a bare spec, or of a sharding (which is well-formed), whatever else may be wrong.
+#: The checks in a body of a bare spec, or of a well-formed sharding.
 _INSIDE = {
     (Api.CONSTRAINT, True): raising("TypeError", CALLED, a_spec)
     + staged(CALLED, *SHARDING)
@@ -326,7 +333,7 @@ _INSIDE = {
 def judge_smap(axis_name: object, in_axes: object, out_axes: object) -> Verdict:
     """Judge the arguments of `jax.smap` as plain values, in which Unknown may be anything. TypeError.
 
-    ``in_axes`` that are left out are Unknown.
+    Omitted ``in_axes`` are Unknown.
     """
     if isinstance(axis_name, (list, tuple)):
         return _misuse(f"axis_name= of smap is one name, not {axis_name!r}")
@@ -352,9 +359,9 @@ def _text(value: object) -> str:
 
 
 def impossible(function: str, problem: str, operand: str, local: str, whole: str | None) -> Rejected:
-    """The rejection of an operation in a body, whose operand has a shard's shape there.
+    """Return the rejection of an operation in a body, whose operand has a shard's shape there.
 
-    The exception is the operation's own, and its class is not told: most raise TypeError.
+    The exception is the operation's own, and its class is not stated: most raise TypeError.
     """
     of = "" if whole is None or whole == local else f", of an array of shape {whole}"
     detail = f"{function} fails in the body: {problem}; {operand} is one shard there, of shape {local}{of}"

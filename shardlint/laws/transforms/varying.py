@@ -1,9 +1,9 @@
-"""Over which mesh axes values vary inside `jax.shard_map`, and what JAX requires of that.
+"""The mesh axes over which values vary inside `jax.shard_map`, and JAX's requirements on them.
 
-JAX's types say over which Manual axes a value varies (`core.ShapedArray.mat`): a shard varies over the
+JAX's types record the Manual axes that a value varies over (`core.ShapedArray.mat`): a shard varies over the
 axes of its spec, an operation's result over those of all its operands (`core.standard_vma_rule`, operands
-being cast first), and a reduction's no longer over the axes it reduces. Under ``check_vma=False`` types say
-nothing; there a variation tells of the values themselves, by the same steps where they are sure.
+being cast first), and a reduction's no longer over the axes it reduces. Under ``check_vma=False`` types
+record nothing; there a variation describes the values themselves, by the same steps where they are certain.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ NO_AXES: Axes = frozenset()
 class Variation:
     """A value varies over the axes ``surely``, and at most over ``perhaps`` (None: perhaps over any).
 
-    ``equal`` are axes along which all devices surely hold equal data of the program's: a spec leaves the
-    axis out, or a reduction was over it. Constants are no data.
+    ``equal`` are axes along which all devices certainly hold equal data of the program: a spec omits the
+    axis, or it was reduced. Constants are not data.
     """
 
     surely: Axes = NO_AXES
@@ -33,40 +33,40 @@ class Variation:
 
     @property
     def is_data(self) -> bool:
-        """Whether it surely depends on an argument of shard_map."""
+        """Return whether it certainly depends on an argument of shard_map."""
         return bool(self.surely or self.equal)
 
     def never(self, axis: str) -> bool:
-        """Whether it surely does not vary over an axis."""
+        """Return whether it certainly does not vary over an axis."""
         return self.perhaps is not None and axis not in self.perhaps
 
     def over(self, axes: Axes) -> Variation:
-        """The same, varying over these axes too."""
+        """Return the variation with these axes added."""
         perhaps = None if self.perhaps is None else self.perhaps | axes
         return Variation(self.surely | axes, perhaps, self.equal - axes)
 
     def perhaps_over(self, axes: Axes) -> Variation:
-        """The same, not known to vary over these axes and not known not to."""
+        """Return the variation with these axes undetermined."""
         perhaps = None if self.perhaps is None else self.perhaps | axes
         return Variation(self.surely - axes, perhaps, self.equal - axes)
 
     def without(self, axes: Axes, manual: Axes | None) -> Variation:
-        """The same, equal along these axes; ``manual`` are all axes it could vary over."""
+        """Return the variation made equal along these axes; ``manual`` are all axes it could vary over."""
         most = manual if self.perhaps is None else self.perhaps
         equal = self.equal | axes if self.is_data else self.equal
         return Variation(self.surely - axes, None if most is None else most - axes, equal)
 
 
-#: What every device holds equally, of whatever mesh.
+#: Equal on every device, of any mesh.
 CONSTANT = Variation(perhaps=NO_AXES)
 UNKNOWN = Variation()
 
 
 def combined(variations: Iterable[Variation], *, checked: bool) -> Variation:
-    """What an operation makes of its operands.
+    """Return the variation of an operation's result.
 
-    Values are less sure than types: of two values that vary the one may undo what the other does, where
-    one of them is not known (a ring of `ppermute` ends in what all devices share).
+    Values are less certain than types: of two varying values one may cancel the other, where one of them is
+    unknown (a ring of `ppermute` ends in a value that all devices share).
     """
     operands = tuple(variations)
     surely = NO_AXES.union(*[operand.surely for operand in operands])
@@ -80,21 +80,21 @@ def combined(variations: Iterable[Variation], *, checked: bool) -> Variation:
 
 
 def of_equal_types(first: Variation, second: Variation) -> Variation:
-    """What is known of two values whose types JAX requires to be equal, where it does not raise."""
+    """Return the variation of two values whose types JAX requires to be equal, if it does not raise."""
     known = [one.perhaps for one in (first, second) if one.perhaps is not None]
     perhaps = frozenset.intersection(*known) if known else None
     return Variation(first.surely | second.surely, perhaps, first.equal & second.equal)
 
 
 def one_of(first: Variation, second: Variation) -> Variation:
-    """What is known of a value that is the one or the other."""
+    """Return the variation of a value that is one of two."""
     known = first.perhaps is not None and second.perhaps is not None
     perhaps = (first.perhaps or NO_AXES) | (second.perhaps or NO_AXES) if known else None
     return Variation(first.surely & second.surely, perhaps, first.equal & second.equal)
 
 
 def disagreement(first: Variation, second: Variation) -> Axes:
-    """The axes that one of two values surely varies over and the other surely does not."""
+    """Return the axes that one of two values certainly varies over and the other certainly does not."""
     return frozenset(axis for axis in first.surely if second.never(axis)) | frozenset(
         axis for axis in second.surely if first.never(axis)
     )
@@ -103,10 +103,9 @@ def disagreement(first: Variation, second: Variation) -> Axes:
 def judge_varying(mesh: Mesh, varying: Axes, spec: Spec) -> Verdict:
     """Judge a result of a body that runs with ``check_vma=True``, all mesh axes Manual.
 
-    ``out_specs`` must name every axis that the result varies over (`shard_map._check_reps2`, called
-    when the body is traced), also those of one device: what varies over an axis that the spec leaves
-    out would have to be the same on all its devices. ValueError. What it is to be unreduced or reduced over
-    it names, too.
+    ``out_specs`` must name every axis that the result varies over (`shard_map._check_reps2`, called when the
+    body is traced), also those of one device: a result must be the same on all devices of an axis that the
+    spec omits. ValueError. The spec also names the axes over which it is to be unreduced or reduced.
     """
     if any(isinstance(entry, Unknown) for entry in spec.entries):
         return Undecided("the spec is not known")
@@ -121,7 +120,7 @@ _NO_GROUPS = "axis_index_groups need check_vma=False"
 #: Reductions and casts that take axes in one state only: all varied over, or none (`parallel._get_from`).
 ONE_STATE = frozenset({"psum", "pmean", "psum_scatter", "pcast", "pvary"})
 REDUCTIONS = frozenset({"psum", "pmean", "pmax", "pmin"})
-#: What devices get may be another's.
+#: Collectives whose results may be another device's data.
 EXCHANGES = frozenset({"ppermute", "pshuffle", "all_to_all", "pswapaxes", "psum_scatter"})
 
 
@@ -134,11 +133,10 @@ def judge_operand(
     to: str = "varying",
     grouped: bool = False,
 ) -> Verdict:
-    """Judge a collective over Manual axes by what its operand varies over; ``to`` as `pcast` takes it.
+    """Judge a collective over Manual axes by its operand's variation; ``to`` as in `pcast`.
 
-    What JAX refuses, it refuses with ValueError when it traces (`parallel._get_from`, `pcast`,
-    `collective_vma_rule`); most collectives cast an operand that does not vary first, and are fine.
-    The detail says in words what is wrong.
+    JAX raises ValueError when it traces (`parallel._get_from`, `pcast`, `collective_vma_rule`); most
+    collectives first cast an operand that does not vary, and succeed. The detail describes the mistake.
     """
     if function in ("pcast", "pvary"):
         return _judge_cast(axes, operand, checked, to)
@@ -180,8 +178,8 @@ def judge_foreign(
 ) -> Verdict:
     """Judge a collective inside shard_map over an axis that is not Manual: one of `vmap`.
 
-    Where types say what varies, the operand is cast to vary over the axis first, which no type can:
-    AssertionError (`core.order_wrt_mesh`). Sums of what is not traced need no cast.
+    Under check_vma the operand is first cast to vary over the axis, which no type can: AssertionError
+    (`core.order_wrt_mesh`). Sums of untraced values need no cast.
     """
     foreign = next((axis for axis in axes if axis not in manual), None)
     casts = function in REDUCTIONS | EXCHANGES | {"all_gather"} and checked is True
@@ -198,10 +196,10 @@ def judge_foreign(
 def repeats(
     function: str, axes: tuple[str, ...], operand: Variation, summed: Axes, sizes: Mapping[str, Dim]
 ) -> str | None:
-    """Say in words what a reduction of something equal on all devices does, where that is surely no idiom.
+    """Describe the effect of a reduction of data that is equal on all devices, where it is surely a mistake.
 
-    A sum of equal data is as many times it; that of a constant counts devices. A mean changes nothing,
-    which is a mistake where JAX summed a gradient already and the mean was meant.
+    A sum of equal data is a multiple of it; that of a constant counts devices. A mean changes nothing, which
+    is a mistake where JAX has already summed a gradient and the mean was intended.
     """
     if function == "pmean":
         held = [axis for axis in axes if axis in summed]
@@ -236,7 +234,7 @@ def collective_result(
     to: str = "varying",
     groups: bool = False,
 ) -> Variation:
-    """Over what the result of a collective varies. ``axes`` are Manual; ``groups``: axis_index_groups.
+    """Return the variation of a collective's result. ``axes`` are Manual; ``groups``: axis_index_groups.
 
     ``to`` is ``varying``, or ``invarying`` for `all_gather`.
     """

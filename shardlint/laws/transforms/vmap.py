@@ -1,4 +1,4 @@
-"""What `vmap` and `pmap` ask of the axes they map over."""
+"""Requirements of `vmap` and `pmap` on the axes they map over."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """An array that is mapped over: what the user calls it, its shape, and the axis of in_axes."""
+    """An array that is mapped over: the user's name for it, its shape, and its axis in in_axes."""
 
     subject: str
     shape: Shape
@@ -20,7 +20,7 @@ class Leaf:
 
     @property
     def size(self) -> Dim | None:
-        """How many examples it holds; None where it has no such axis."""
+        """Return the number of examples it holds; None where it has no such axis."""
         rank = len(self.shape)
         return self.shape[self.axis] if -rank <= self.axis < rank else None
 
@@ -28,8 +28,8 @@ class Leaf:
 def judge_mapped(leaves: Sequence[Leaf], told: Dim | None = None, *, pmap: bool = False) -> Verdict:
     """Judge the mapped axes of all arguments (`api._mapped_axis_size`); ``told`` is ``axis_size=``.
 
-    Every array must have the axis, and all as many examples. What `pmap` raises where they do not depends on
-    the axis, and on which size divides which.
+    Every array must have the axis, and all as many examples. The exception of `pmap` otherwise depends on the
+    axis, and on which size divides which.
     """
     for leaf in leaves:
         if leaf.size is None:
@@ -52,10 +52,10 @@ def judge_mapped(leaves: Sequence[Leaf], told: Dim | None = None, *, pmap: bool 
 
 
 def judge_spmd(axes: Sequence[str], spec: Spec, mesh: Mesh) -> Verdict:
-    """Judge ``vmap(spmd_axis_name=axes)`` of a with_sharding_constraint on an array that is mapped over.
+    """Judge a with_sharding_constraint under ``vmap(spmd_axis_name=axes)`` on an array that is mapped over.
 
-    The mapped dimension lies along these axes in the constraint (`pjit._sharding_constraint_batcher`): the
-    mesh must have them, and the spec may not name them.
+    The mapped dimension is sharded over these axes in the constraint (`pjit._sharding_constraint_batcher`):
+    the mesh must have them, and the spec may not name them.
     """
     named = {axis for entry in spec.entries for axis in entry_axes(entry)}
     for axis in axes:
@@ -71,9 +71,10 @@ def judge_spmd(axes: Sequence[str], spec: Spec, mesh: Mesh) -> Verdict:
 
 
 def judge_over_devices(leaf: Leaf, devices: Dim, *, traced: bool) -> Verdict:
-    """Judge a `pmap` over this many devices: one example each, so there may be no more examples.
+    """Judge a `pmap` over this many devices: one example each, so there may not be more examples.
 
-    Outside jit `pmap` first places its arguments, which fails where the devices do not divide them.
+    Outside jit `pmap` first places its arguments, which fails where the number of devices does not divide
+    them.
     """
     size = leaf.size
     if size is None or not isinstance(size, int) or not isinstance(devices, int):

@@ -1,9 +1,9 @@
-"""The data table: what changed about sharding between JAX's releases, one event a row.
+"""The data table: changes of JAX's sharding API between releases, one event a row.
 
 A row names its subject (a qualified name, ``function(argument=)`` for an argument, or a behaviour in words),
-the release, the event, what to use instead, and what JAX's changelog says under that release, in short:
-empty where the changelog is silent. Every row about a name or an argument was measured on all releases from
-0.4.35 to 0.10.2; `tests/versions/run_versions.py` measures them again.
+the release, the event, the replacement, and a summary of JAX's changelog for that release: empty where the
+changelog does not mention it. Every row about a name or an argument was measured on all releases from 0.4.35
+to 0.10.2; `tests/versions/run_versions.py` measures them again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 
 class Event(StrEnum):
-    """What happened to the subject of a row in a release."""
+    """A change of a row's subject in a release."""
 
     ADDED = "added"
     DEPRECATED = "deprecated"
@@ -25,7 +25,7 @@ class Event(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One event. ``since`` is None where it happened before 0.4.35 and the changelog does not tell when."""
+    """One event. ``since`` is None where it happened before 0.4.35 and the changelog gives no release."""
 
     subject: str
     event: Event
@@ -55,17 +55,18 @@ def _out_sharding(names: str) -> tuple[str, ...]:
     return tuple(f"jax.{name}(out_sharding=)" for name in names.split())
 
 
-#: `jax.make_mesh` makes Explicit axes where it is not told their types.
+#: `jax.make_mesh` creates Explicit axes unless their types are given.
 EXPLICIT_BY_DEFAULT = "jax.make_mesh: Explicit axes by default"
-#: It warns that this will be so.
+#: It warns that this will change.
 WARNS_OF_DEFAULT = "jax.make_mesh: a warning where axis_types is left out"
-#: `PartitionSpec` is a tuple of Python.
+#: `PartitionSpec` is a Python tuple.
 SPEC_IS_TUPLE = "PartitionSpec: a tuple"
 #: A spec equals the tuple of its entries.
 SPEC_EQUALS_TUPLE = "PartitionSpec: equal to a tuple"
-#: What is false (``""``, ``0``) may stand for None in a spec.
+#: Falsy values (``""``, ``0``) may stand for None in a spec.
 FALSY_IS_NONE = "PartitionSpec: what is false stands for None"
-#: Inside shard_map the gradient by what does not vary is summed over the axes that the value varies over.
+#: Inside shard_map the gradient with respect to an unvarying value is summed over the axes that the value
+#: varies over.
 GRADIENTS_ARE_SUMMED = "jax.grad: gradients by what does not vary are summed"
 
 _PXLA = "jax.interpreters.pxla."
@@ -227,7 +228,7 @@ NAMES: tuple[Row, ...] = (
     ),
 )  # fmt: skip
 
-#: What takes an ``out_sharding=``, and was never called with ``out_shardings=``, as `jax.jit` is.
+#: Functions with an ``out_sharding=`` that are never called with ``out_shardings=``, as `jax.jit` is.
 _SHARDED_RESULTS = (
     *_under(
         "jax.numpy.",

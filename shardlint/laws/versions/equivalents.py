@@ -1,4 +1,4 @@
-"""Names of JAX that are another name of the same thing, or nearly."""
+"""Names of JAX that are another name for the same thing, or nearly."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from shardlint.laws.versions.api_changes import ARGUMENTS
 
 _SHARDING, _SHARD = "jax.sharding.", "jax.experimental.shard."
 
-#: What takes a name's place without anything else changing. `jax.shard_map` calls its arguments
-#: otherwise, and `jax.lax.pcast` is told to what.
+#: Drop-in replacements for names. `jax.shard_map` has other names for its arguments, and `jax.lax.pcast`
+#: takes the target as an argument.
 EQUIVALENT: dict[str, str] = {
     "jax.experimental.shard_map.shard_map": "jax.shard_map",
     "jax.experimental.pjit.pjit": "jax.jit",
@@ -27,9 +27,9 @@ EQUIVALENT: dict[str, str] = {
         for name in ("map", "leaves", "flatten", "unflatten", "structure", "transpose")
     },
 }
-#: These say which axes the other one does not.
+#: Two arguments, each of which names the axes that the other leaves out.
 _COMPLEMENTS = ("auto=", "axis_names=")
-#: Arguments that have another name and mean the same: most of them the function never took.
+#: Arguments with another name for the same meaning: most of them the function never took.
 RENAMED_ARGUMENTS: dict[str, str] = {
     **{
         row.subject: row.instead.removesuffix("=")

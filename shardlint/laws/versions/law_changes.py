@@ -1,7 +1,7 @@
-"""Where the laws of the newest JAX did not hold in older releases yet, one difference a row.
+"""Differences between the laws of the newest JAX and those of older releases, one difference a row.
 
 Found by running `tests/laws` under each release (`tests/versions/run_versions.py`). The laws themselves are
-those of the newest release; what is not named here is rejected alike in all of them.
+those of the newest release; calls not listed here are rejected in all of them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LawRow:
-    """Before ``since`` calls that are wrong for this ``cause`` (any where it is None) met another fate.
+    """Before ``since``, calls that are wrong for this ``cause`` (any where it is None) had another outcome.
 
     ``apis`` are the calls concerned, by `Api` or the function's name, all where it is empty; ``newest`` is
-    the exception raised since. ``before`` is the one that was raised instead, None where JAX accepts the
-    call or it is not known what it does.
+    the exception raised since. ``before`` is the earlier exception, None where JAX accepts the call or its
+    behaviour is not known.
     """
 
     since: Release
@@ -40,12 +40,12 @@ _NNX = (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.NNX_SHARDING)
 _LINEN = (Api.LINEN_SHARDING, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER)
 _TYPED = (Cause.CONFLICT, Cause.AMBIGUOUS, Cause.UNSUPPORTED, Cause.OUT_SHARDING, Cause.OTHER_MESH)
 
-#: Of the rows that concern a call, the first decides.
+#: Of the rows that apply to a call, the first decides.
 LAW_ROWS: tuple[LawRow, ...] = (
-    # The Flax that goes with an older JAX shards parameters otherwise.
+    # The Flax that goes with an older JAX shards parameters in another way.
     _row("0.8.0", None, *_NNX),
     _row("0.6.0", None, *_LINEN),
-    # Axis types, and what follows from them.
+    # Axis types, and their consequences.
     _row("0.5.3", Cause.AXIS_TYPE),
     _row(
         "0.9.1", Cause.OTHER_SHARDING, Api.SHARD_MAP_IN,
@@ -55,7 +55,7 @@ LAW_ROWS: tuple[LawRow, ...] = (
     _row("0.7.2", Cause.OTHER_SHARDING, newest="AssertionError", before="ValueError"),
     _row("0.9.0", Cause.MESH_CONTEXT),
     *(_row("0.9.0", cause) for cause in _TYPED),
-    # Specs, and what they meet.
+    # Specs, and their checks against meshes and arrays.
     _row("0.8.0", Cause.BAD_ENTRY),
     _row("0.6.1", Cause.NOT_A_SPEC),
     _row("0.10.1", Cause.NOT_A_SPEC, newest="AttributeError", before="TypeError"),
@@ -67,7 +67,7 @@ LAW_ROWS: tuple[LawRow, ...] = (
     _row("0.8.2", Cause.UNCONSTRAINED, *_PUTS),
     _row("0.8.2", Cause.TOO_LONG, *_STRUCTS),
     _row("0.6.1", Cause.TOO_LONG, Api.SHARD_MAP_OUT),
-    # shard_map checks what a carry varies over since 0.6.0.
+    # shard_map checks the variation of a carry since 0.6.0.
     _row("0.6.0", Cause.CARRY),
     # The letters of axis_types="auto" were counted.
     _row("0.6.0", Cause.BAD_ARGUMENT, "jax.make_mesh"),

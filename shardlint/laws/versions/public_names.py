@@ -1,4 +1,4 @@
-"""The public names of modules of JAX, of 0.4.35 and of 0.10.2: what is none of these is misspelt."""
+"""The public names in modules of JAX, of 0.4.35 and of 0.10.2: any other name is misspelt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions to the table: what a release has, where an answer changes, and how it judges a call."""
+"""Queries of the tables: the API of a release, the releases where an answer changes, and past verdicts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from shardlint.support.lazy_dataclass import dataclass
 class ApiState:
     """A name or argument in one release.
 
-    ``name`` is what the table knows: the name asked for, or the module that holds it. ``there`` tells whether
-    the release has it, ``row`` what last happened to it, and ``later`` what will happen next. ``added``: it
-    is not there because it comes later.
+    ``name`` is the subject in the table: the requested name, or the module that holds it. ``there`` is true
+    if the release has it, ``row`` is its last event, and ``later`` the next one. ``added``: it is missing
+    because it comes later.
     """
 
     name: str
@@ -29,18 +29,18 @@ class ApiState:
 
     @property
     def deprecated(self) -> bool:
-        """Whether it is there and its use warns."""
+        """Return whether it exists and its use warns."""
         return self.there and self.row is not None and self.row.event is Event.DEPRECATED
 
     @property
     def added(self) -> bool:
-        """Whether it is missing only until a later release."""
+        """Return whether it is missing only until a later release."""
         return not self.there and self.row is None and self.later is not None
 
 
 @cache
 def _rows() -> dict[str, tuple[Row, ...]]:
-    """The events of each subject, oldest first."""
+    """Return the events of each subject, oldest first."""
     events: dict[str, list[Row]] = {}
     for row in (*NAMES, *ARGUMENTS, *BEHAVIOURS):
         events.setdefault(row.subject, []).append(row)
@@ -52,20 +52,20 @@ def _order(row: Row) -> Release:
 
 
 def subjects() -> Iterable[str]:
-    """Every subject of the table."""
+    """Return every subject of the table."""
     return _rows()
 
 
 @cache
 def _parts() -> int:
-    """How many parts the longest subject has."""
+    """Return the number of parts of the longest subject."""
     return 1 + max(subject.count(".") for subject in _rows())
 
 
 def _known(name: str) -> str | None:
-    """The subject that tells of a name: itself, or a module that holds it."""
+    """Return the subject that covers a name: itself, or a module that holds it."""
     if "(" not in name:
-        # What programs make of a name that they ask in a circle may have hundreds.
+        # Names that a program builds in a recursive lookup may have hundreds of parts.
         name = ".".join(name.split(".", _parts())[: _parts()])
     while name and name not in _rows():
         name = name.rpartition(".")[0] if "(" not in name else ""
@@ -74,7 +74,9 @@ def _known(name: str) -> str | None:
 
 @cache
 def state_of(name: str, release: Release = NEWEST) -> ApiState | None:
-    """What a release has of a qualified name or ``function(argument=)``; None if the table knows nothing."""
+    """Return the state in a release of a qualified name or ``function(argument=)``; None if not in the
+    table.
+    """
     subject = _known(name)
     if subject is None:
         return None
@@ -86,13 +88,13 @@ def state_of(name: str, release: Release = NEWEST) -> ApiState | None:
 
 
 def is_removed(name: str, release: Release = NEWEST) -> bool:
-    """Whether a release is known not to have a name: no longer, or not yet."""
+    """Return whether a release is known to lack a name: no longer, or not yet."""
     state = state_of(name, release)
     return state is not None and not state.there
 
 
 def holds(behaviour: str, release: Release = NEWEST) -> bool:
-    """Whether a release behaves so; the behaviours are the constants of `rows`."""
+    """Return whether a release has a behaviour, one of the constants of `api_changes`."""
     state = state_of(behaviour, release)
     assert state is not None
     return state.there
@@ -100,13 +102,15 @@ def holds(behaviour: str, release: Release = NEWEST) -> bool:
 
 @cache
 def turns(name: str) -> frozenset[Release]:
-    """The releases from which on another answer holds for a name, argument or behaviour."""
+    """Return the releases at which the state of a name, argument or behaviour changes."""
     subject = _known(name)
     return frozenset(_order(row) for row in _rows()[subject]) if subject is not None else frozenset()
 
 
 def rejected_at(release: Release, verdict: Rejected, api: str | None = None) -> Rejected | Undecided:
-    """The verdict of a release on a call that the newest one rejects: the same, another class, or open."""
+    """Return a release's verdict on a call that the newest one rejects: the same, another class, or
+    undecided.
+    """
     for row in LAW_ROWS:
         if release < row.since and _concerns(row, verdict, api):
             if row.before is None:
@@ -116,7 +120,7 @@ def rejected_at(release: Release, verdict: Rejected, api: str | None = None) -> 
 
 
 def turns_of_law(verdict: Rejected, api: str | None = None) -> frozenset[Release]:
-    """The releases from which on a rejection is another, or is one at all."""
+    """Return the releases at which a rejection changes, or begins."""
     return frozenset(row.since for row in LAW_ROWS if _concerns(row, verdict, api))
 
 

@@ -1,4 +1,4 @@
-"""The releases of JAX that are known, and the range of them that a project means to run on."""
+"""The known releases of JAX, and the range of them that a project supports."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ OLDEST, NEWEST = RELEASES[0], RELEASES[-1]
 
 
 class TargetError(ValueError):
-    """A text that says no range of versions; the message says what is wrong with it."""
+    """A text that is not a range of versions; the message states the error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The releases that a project means to run on: those from ``low`` to ``high``, both of them known."""
+    """The releases that a project supports: those from ``low`` to ``high``, both of them known."""
 
     low: Release
     high: Release
@@ -54,14 +54,14 @@ class Target:
 
     @property
     def releases(self) -> tuple[Release, ...]:
-        """The known releases of the target, oldest first."""
+        """Return the known releases of the target, oldest first."""
         return tuple(release for release in RELEASES if release in self)
 
     def __str__(self) -> str:
         return str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
 
 
-#: What is meant where nothing is said.
+#: The default target.
 NEWEST_ONLY = Target(NEWEST, NEWEST)
 
 
@@ -80,10 +80,10 @@ _CLAUSE = re.compile(r"\s*(===|==|~=|>=|<=|!=|>|<|\^)?\s*v?(\d+(?:\.\d+){0,2})(\
 
 
 def parse_target(text: str) -> Target:
-    """Read ``0.6.2``, ``0.7`` (all its releases) or ``>=0.6,<0.9`` as the known releases it lets in.
+    """Read ``0.6.2``, ``0.7`` (all its releases) or ``>=0.6,<0.9`` as the known releases that match.
 
-    Bounds beyond what is known are the oldest or newest release known. What ``!=`` leaves out inside the
-    range stays in it. Raises TargetError.
+    Bounds beyond the known releases are the oldest or newest known. Releases excluded by ``!=`` inside the
+    range stay in it. Raises TargetError.
     """
     low: tuple[int, ...] = (0,)
     high: tuple[int, ...] = (10**6,)
@@ -98,13 +98,13 @@ def parse_target(text: str) -> Target:
     inside = [release for release in RELEASES if low <= release < high]
     if inside:
         return Target(inside[0], inside[-1])
-    # Between two releases that are known, or beyond them: the nearest one below stands for it.
+    # Between two known releases, or beyond them: the nearest one below represents it.
     nearest = max((release for release in RELEASES if release < high), default=OLDEST)
     return Target(nearest, nearest)
 
 
 def _bounds(operator: str, version: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The least version that a clause lets in, and the least above it that it does not."""
+    """Return the least version that a clause allows, and the least above it that it excludes."""
     every, after = (10**6,), (*version[:-1], version[-1] + 1)
     if operator in ("==", "==="):
         return version, after
