@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Analysis:
-    """What one analysis of a source gave: the findings in reading order, and the uses they were made from.
+    """The result of one analysis of a source: the findings in reading order, and the uses behind them.
 
-    Where a project means several releases of JAX, they are those of the newest. What editors show is worked
-    out when it is first asked, from an analysis under ``Settings(editing=True)``.
+    Where a project supports several JAX releases, they are those of the newest. The data that editors show is
+    computed on demand, from an analysis under ``Settings(editing=True)``.
     """
 
     source: Source
@@ -34,7 +34,7 @@ class Analysis:
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        """What is known of the places of the source."""
+        """Return the facts about places of the source."""
         from shardlint.ide.hover_facts import Knowledge
 
         return Knowledge(self.source.path, self.uses)

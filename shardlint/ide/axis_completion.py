@@ -1,7 +1,6 @@
-"""Which axes a string that is being written may mean, by the text before it and what is known of the file.
+"""Axis names to complete in a string under the cursor, from the text before it and the file's analysis.
 
-The text may be broken, as texts are while they are written: it is only looked at up to the string, token by
-token.
+The text may be broken, as it is while being typed: it is only read up to the string, token by token.
 """
 
 from __future__ import annotations
@@ -134,13 +133,13 @@ class Scopes:
             yield 1, self._around[min(self._around, key=lambda at: abs(at - line))]
 
     def _sizes_of(self, writing: Writing) -> str | None:
-        """What holds the mesh whose sizes are asked for, as in ``mesh.shape["``."""
+        """Return the name of the mesh whose sizes are indexed, as in ``mesh.shape["``."""
         name, _, last = writing.calls[0][0].rpartition(".") if writing.calls else ("", "", "")
         return name if last == "shape" and any(name == held for held, _ in self._held) else None
 
 
 def _written_specs(source: Source, uses: Iterable[Use]) -> Iterator[str]:
-    """What a file calls specs: whatever stands before the bracket where one is made."""
+    """Yield the names by which a file calls specs: the callees where one is created."""
     lines = {cell.index: cell.text.split("\n") for cell in source.cells}
     for use in uses:
         if isinstance(use, SpecUse):

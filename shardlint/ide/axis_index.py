@@ -34,7 +34,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 
 class Role(IntEnum):
-    """What a text is to an axis; what tells more of it comes first."""
+    """The role of a text for an axis; more informative roles come first."""
 
     MESH = 0
     BINDER = 1
@@ -82,7 +82,7 @@ class Axis:
 
     @property
     def definitions(self) -> list[Span]:
-        """Where meshes, or the transforms that bind it, are given the name; where there are none, nowhere."""
+        """Return the places where meshes, or the transforms that bind it, define the name; may be empty."""
         made = [one.span for one in self.occurrences if one.role is Role.MESH]
         return made or [one.span for one in self.occurrences if one.role is Role.BINDER]
 
@@ -100,7 +100,7 @@ class Axis:
         return None
 
     def inside(self, literal: str) -> tuple[int, int] | None:
-        """Where in a literal the name stands, in code points; None for what is no literal of this name."""
+        """Return the name's range in a literal, in code points; None if the literal is not this name."""
         found = _LITERAL.fullmatch(literal)
         try:
             return found.span(2) if found and ast.literal_eval(literal) == self.name else None
@@ -109,13 +109,13 @@ class Axis:
 
 
 def stands_in_strings(name: str) -> bool:
-    """Whether a name can be written in every string as it is, so that nothing of it ends one."""
+    """Return whether a name can be written in any string without escapes."""
     return not any(not letter.isprintable() or letter in "'\"\\{}" for letter in name)
 
 
 @dataclass(slots=True)
 class _Node:
-    """What is known of one literal, or of those found to be one name with it."""
+    """The facts about one literal, or about several that were found to be one name."""
 
     name: str
     places: dict[Span, Role]

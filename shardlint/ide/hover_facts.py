@@ -1,7 +1,7 @@
-"""What one analysis knows of the places of a text: placed arrays, meshes, specs, and shards in bodies.
+"""Facts of one analysis about places of a text: placed arrays, meshes, specs, and shards in bodies.
 
-Unknown means silence: what is told here is so in every run that was followed. Where a place was reached with
-several values they are all told, and a hint is given only where they agree.
+Every fact holds in all runs that were followed. Where a place was reached with several values all are listed,
+and a hint is shown only where they agree.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _MOST_DRAWN = 1_024
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known at a place: of an array, a mesh, a spec, or a name that holds one; None is not known.
+    """The facts at a place about an array, a mesh, a spec, or a name bound to one; None is unknown.
 
-    ``shape`` and ``dtype`` are those of the whole array; of a shard in a body, which is ``local``, its own.
-    ``replicated`` are dimensions whose axes JAX drops. ``refused`` tells that JAX does not take the array so.
-    ``origins`` tell where all this comes from.
+    ``shape`` and ``dtype`` are those of the whole array; for a shard in a body (``local``), its own.
+    ``replicated`` are dimensions whose axes JAX drops. ``refused`` is true if JAX rejects the placement.
+    ``origins`` are the sources of these facts.
     """
 
     span: Span
@@ -72,7 +72,7 @@ class Known:
 
     @property
     def bytes_text(self) -> str | None:
-        """How many bytes the whole array takes."""
+        """Return the size of the whole array in bytes, as text."""
         return None if self.shape is None else _bytes_text(self.shape, self.dtype)
 
     @property
@@ -96,7 +96,7 @@ class Known:
 
     @property
     def shard_bytes_text(self) -> str | None:
-        """How many bytes each device holds."""
+        """Return the size of each device's shard in bytes, as text."""
         return None if self.shard is None else _bytes_text(self.shard, self.dtype)
 
     @property
@@ -106,7 +106,7 @@ class Known:
 
     @property
     def picture(self) -> list[str]:
-        """Which devices hold which block, drawn; nothing where that is not known, or too much."""
+        """Return a drawing of the devices and the blocks they hold; empty where unknown or too large."""
         if self._placed is None or self.shard is None or not self.shape:
             return []
         mesh, spec, shape = self._placed
@@ -136,7 +136,7 @@ class Hint:
 
 
 class Knowledge:
-    """What is known of the places of one file, by the uses that its analysis gave."""
+    """The facts about places of one file, from the uses of its analysis."""
 
     def __init__(self, path: str, uses: Iterable[Use]) -> None:
         self._path = path
@@ -148,7 +148,7 @@ class Knowledge:
         _ = self._lines, self.hints
 
     def at(self, line: int, column: int, cell: int | None = None) -> list[Known]:
-        """What is known of the innermost thing at a place: each of the values that it may have."""
+        """Return the facts about the innermost expression at a place: one for each possible value."""
         near = self._lines.get((cell, line), ())
         around = [span for span in near if _holds(span, line, column, cell)]
         innermost = min(around, key=_length, default=None)
@@ -214,7 +214,7 @@ class Knowledge:
 
     @cached_property
     def _specs(self) -> dict[tuple[Place | None, ...], set[Span]]:
-        """Where specs are written, by the places of their entries."""
+        """Return the places where specs are written, by the places of their entries."""
         found: dict[tuple[Place | None, ...], set[Span]] = {}
         for use in self._uses:
             if isinstance(use, SpecUse) and any(use.entry_places):
@@ -222,7 +222,7 @@ class Knowledge:
         return found
 
     def _spec_spans(self, use: Placement) -> Iterable[Span]:
-        """Where the spec of a placement is written, if that is told by its entries."""
+        """Return the place of a placement's spec, if its entries identify it."""
         spans = self._specs.get(use.entry_places, set()) if any(use.entry_places) else set()
         return spans if len(spans) == 1 else ()
 
@@ -230,7 +230,7 @@ class Knowledge:
 
     @cached_property
     def hints(self) -> list[Hint]:
-        """What to show behind specs, and behind the names in bodies of shard_map, in reading order."""
+        """Return the hints after specs, and after names in bodies of shard_map, in reading order."""
         found = [*self._hints_of_specs(), *self._hints_of_bodies()]
         return sorted(found, key=lambda hint: hint.span.order())
 
@@ -247,7 +247,7 @@ class Knowledge:
                 yield Hint(span, f"→ {text}")
 
     def _hints_of_bodies(self) -> Iterator[Hint]:
-        """What parameters and variables of a body are on each device, where each call makes them the same."""
+        """Yield the shapes on each device of a body's parameters and variables, where all calls agree."""
         texts: dict[Span, set[str | None]] = {}
         for use in self._uses:
             if isinstance(use, LocalUse):
@@ -262,7 +262,7 @@ class Knowledge:
 
 
 def _placement(use: Placement, span: Span) -> Known | None:
-    """What is known of a placement; None where not all of it is."""
+    """Return the facts about a placement; None where some are missing."""
     layout = layout_of(use)
     if layout is None:
         return _refused(use, span)
@@ -273,7 +273,7 @@ def _placement(use: Placement, span: Span) -> Known | None:
 
 
 def _refused(use: Placement, span: Span) -> Known | None:
-    """What meets in a placement that JAX does not accept. Results of a body are shards of no array."""
+    """Return the facts about a placement that JAX rejects; None for a body's results, shards of no array."""
     mesh, spec, shape = use.mesh, use.spec, use.shape
     if not isinstance(use.verdict, Rejected) or use.environment.mapped or use.api is Api.SHARD_MAP_OUT:
         return None

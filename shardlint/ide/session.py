@@ -1,7 +1,7 @@
-"""What an editor's session needs of the engine besides checks.
+"""The parts of the engine that an editor's session needs besides checks.
 
-Texts that are open stand for files (`opened`); an analysis can be stopped (`Stop`); and what it read can be
-asked whether it is still so (`Record`). An analysis, and what asks about files, is for one thread at a time.
+Open texts replace files (`opened`); an analysis can be cancelled (`Stop`); and the files it read can be
+validated (`Record`). Analyses, and queries of files, belong to one thread at a time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class Record:
-    """What was read of the file system for something."""
+    """A record of the files read for a result."""
 
     def __init__(self) -> None:
         self._read = Seen()
@@ -52,11 +52,11 @@ class Record:
         file_access.hand_on(self._read)
 
     def holds(self) -> bool:
-        """Whether all that was read is as it was."""
+        """Return whether all files that were read are unchanged."""
         return not self._read.torn and Facts().hold(written(self._read, self._since))
 
     def touched(self, paths: Collection[str]) -> bool:
-        """Whether a change of one of these absolute paths may matter: it was read, or looked for."""
+        """Return whether a change of one of these absolute paths may matter: it was read, or looked for."""
         return any(self._mentions(path) for path in paths)
 
     def _mentions(self, path: str) -> bool:
@@ -82,7 +82,9 @@ def recorded() -> Iterator[Record]:
 
 
 def staying() -> Analyzer:
-    """What analyzes texts that are edited: it keeps programs, and evaluates what an edit can have changed."""
+    """Return an analyzer for texts being edited: it retains programs, and re-evaluates only what may have
+    changed.
+    """
     return Analyzer(programs=Programs())
 
 
@@ -167,7 +169,7 @@ def fixed(
 
 
 def is_confirmable(finding: Finding) -> bool:
-    """Whether there is a witness that JAX can be asked about."""
+    """Return whether a finding has a witness that JAX can run."""
     from shardlint.confirm.witnesses.builder import witness_of
 
     return witness_of(finding) is not None
@@ -182,7 +184,7 @@ def confirmer(python: str, settings: Settings, shunned: Sequence[str] = ()) -> C
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What JAX did with a part of a fixture, in words, and where that begins: a line from 1."""
+    """The outcome in JAX of a part of a fixture, in words, and the part's first line (from 1)."""
 
     cell: int | None
     line: int
