@@ -1,4 +1,4 @@
-"""What was understood of a tree: its sites, as the text tells, beside the uses that inference recorded."""
+"""Coverage of a tree: the sites in its text, compared with the uses that inference recorded."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ NEVER = "no call that reaches it was followed"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What is known of one site: whether a use was recorded there, and what of it was judged.
+    """The coverage of one site: whether a use was recorded there, and which parts of it were judged.
 
-    ``axes``: its axis names against a mesh; ``rank``: its spec against an array's rank; ``sizes``: all that
-    JAX checks. ``reason`` says what is missing, None where nothing is.
+    ``axes``: its axis names against a mesh; ``rank``: its spec against an array's rank; ``sizes``: all of
+    JAX's checks. ``reason`` names the missing fact, None where nothing is missing.
     """
 
     site: Site
@@ -76,7 +76,7 @@ def _met(use: Use, sites: Sequence[Site], by_file: dict[tuple[str, int | None], 
 
 
 def _places(use: Use) -> Iterator[Place]:
-    """Where a use happens, and where its spec, its names and other parts are written."""
+    """Yield the place of a use, and those of its spec, its names and other parts."""
     yield use.place
     yield from (fact.place for fact in use.facts)
     if isinstance(use, Placement | ShardingUse | ParameterUse):
@@ -91,7 +91,7 @@ def _holds(outer: Span, inner: Span) -> bool:
 
 
 def _better(known: Judged, use: Use) -> Judged:
-    """What is known of a site with one more use of it."""
+    """Return the coverage of a site updated with one more use of it."""
     axes, rank, reason = _parts(use)
     decided = not isinstance(use.verdict, Undecided)
     if isinstance(use.verdict, Rejected):
@@ -111,7 +111,7 @@ def _better(known: Judged, use: Use) -> Judged:
 
 
 def _parts(use: Use) -> tuple[bool, bool, str | None]:
-    """Whether the mesh and the rank are known, and why the first that is not is not."""
+    """Return whether the mesh and the rank are known, and the reason for the first that is not."""
     match use:
         case CollectiveUse():
             bound = use.environment.bound_axes
@@ -135,7 +135,7 @@ def _reason(*parts: object) -> str | None:
 
 
 def problem_of(one: Judged) -> FileProblem:
-    """What is not known of a site, as a note."""
+    """Return a note about the unjudged parts of a site."""
     open_parts = [
         words
         for known, words in ((one.axes, "its axis names"), (one.rank, "its rank"), (one.sizes, "its sizes"))

@@ -1,4 +1,4 @@
-"""Where in a program a parameter is declared: the class, and the attribute it is assigned to."""
+"""Declarations of parameters: the class, and the attribute to which a parameter is assigned."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Declarations:
         self._parts: list[_Part] | None = None
 
     def at(self, span: Span) -> Declaration:
-        """What declares the parameter whose call stands at a span."""
+        """Return the declaration of the parameter whose call is at a span."""
         if self._parts is None:
             self._parts = [part for cell in self._source.cells for part in _parts(cell.text, cell.index)]
         place = (span.line, span.column)

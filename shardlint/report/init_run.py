@@ -1,4 +1,4 @@
-"""What a model's init makes, and what a table of (regex, spec) does with it."""
+"""The arrays of a model's init, and the effect of a table of (regex, spec) on them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def init_report(
 
 
 def _taken(made: Initialized) -> tuple[str, list[_Taken]]:
-    """What stands between keys, and what the rules give each array; its own names where there are none."""
+    """Return the separator of keys, and the rules' spec for each array; its own names without rules."""
     if made.chosen is not None:
         return "/", [_Taken(spec) for spec in made.chosen]
     if made.rules is None:
@@ -109,7 +109,7 @@ def _rows(made: Initialized, separator: str, taken: Sequence[_Taken]) -> tuple[R
 def _about_rules(
     table: Sequence[RuleRow], made: Initialized, taken: Sequence[_Taken]
 ) -> Iterator[TableFinding]:
-    """What is wrong with rules, and arrays that none of them takes."""
+    """Yield findings about the rules, and about arrays that none of them matches."""
     count = count_text(len(made.arrays), "parameter")
     for number, row in enumerate(table, 1):
         rule, name = row.rule, f"rule {number}, {row.rule}"
@@ -148,7 +148,7 @@ def _parameter(path: str, array: InitArray, given: _Taken, meshes: int) -> Param
 def _held(
     named: NamedMesh, array: InitArray, given: _Taken, logical: LogicalRules | None, limit: int
 ) -> tuple[Holding, TableFinding | None]:
-    """What a device of a mesh holds of an array, and JAX's refusal of its spec."""
+    """Return a device's share of an array on a mesh, and JAX's rejection of its spec."""
     mesh, spec = named.mesh, given.spec
     if spec is None:
         return Holding(problem="no rule takes it"), None
@@ -167,7 +167,7 @@ def _held(
 
 
 def _checked(array: InitArray, given: _Taken) -> tuple[Holding | None, TableFinding | None]:
-    """What can be said of a spec without a mesh: whether it is longer than the rank."""
+    """Return the check of a spec that needs no mesh: whether it is longer than the rank."""
     if not isinstance(given.spec, Spec) or len(given.spec) <= len(array.shape):
         return None, None
     entries = count_text(len(given.spec), "entry")

@@ -19,7 +19,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """What makes two uses the same parameter, or parameters that are alike in all a report shows."""
+    """The identity of a parameter: uses with equal keys are one row of a report."""
 
     span: Span
     owner: str
@@ -69,7 +69,7 @@ def parameter_report(
 
 
 def _is_seen_in(key: _Key, rows: Mapping[_Key, Parameter], full: Iterable[_Key]) -> bool:
-    """Whether a linen parameter, seen as a caller nobody knows makes it, is one that a known caller makes."""
+    """Return whether a linen parameter with an unknown caller is one that a known caller creates."""
     return any(
         key.path == other.path[len(other.path) - len(key.path) :]
         and (key.span, key.owner, key.dtype) == (other.span, other.owner, other.dtype)
@@ -80,7 +80,7 @@ def _is_seen_in(key: _Key, rows: Mapping[_Key, Parameter], full: Iterable[_Key])
 
 
 def _says_more(one: _Key, other: _Key, shape: Shape | None, less: Shape | None) -> bool:
-    """Whether a parameter's path is longer, or its shape known where the other's is not; and both fit."""
+    """Return whether one parameter has the longer path, or the known shape, of two that are compatible."""
     if shape is None or (less is not None and len(less) != len(shape)):
         return False
     pairs = list(zip(shape, less or shape, strict=True))
@@ -142,9 +142,10 @@ def _groups(uses: Iterable[Use]) -> dict[_Key, list[ParameterUse]]:
 
 
 def _count(alike: Sequence[ParameterUse]) -> tuple[int, bool]:
-    """How many parameters these uses are, and whether it is sure that all are made.
+    """Return the number of parameters in these uses, and whether all are certainly created.
 
-    A path is one parameter however often a program initializes its module. Of alternatives only one is made.
+    A path is one parameter however often a program initializes its module. Of alternatives only one is
+    created.
     """
     chances = max(use.variants for use in alike)
     sure = chances == len({use.variant for use in alike if use.variants == chances})

@@ -1,4 +1,4 @@
-"""What each device holds of one parameter, by the laws."""
+"""Each device's share of one parameter, by the laws."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LogicalRules = tuple[tuple[str, str | tuple[str, ...] | None], ...]
 def holding(
     mesh: Mesh, spec: Spec | None, shape: Shape | None, dtype: str | None, limit: int
 ) -> tuple[Holding, Rejected | None]:
-    """What each device holds of an array under a spec, and JAX's refusal of a spec that cannot be."""
+    """Return each device's share of an array under a spec, and JAX's rejection of an invalid spec."""
     if spec is None:
         return Holding(problem="its spec is not known"), None
     size = Unknown("its shape is not known") if shape is None else shape

@@ -20,7 +20,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class Reader(Protocol):
-    """What reads files and runs inference over them (`shardlint.linter.Linter`)."""
+    """An object that reads files and runs inference over them (`shardlint.linter.Linter`)."""
 
     def read_paths(
         self, paths: Iterable[str], progress: Progress | None = None, broken: bool = False
@@ -105,13 +105,13 @@ def deployed(settings: Settings) -> list[NamedMesh | None]:
 
 
 def _makes_parameters(source: Source) -> bool:
-    """Whether a file's text mentions the library that declares parameters, or sharding."""
+    """Return whether a file's text mentions the library that declares parameters, or sharding."""
     texts = [cell.text for cell in source.cells]
     return bool(source.problems) or any("flax" in text or mentions_sharding(text.encode()) for text in texts)
 
 
 def _roots(settings: Settings) -> list[str]:
-    """Where the project's modules are looked for, its own folder first."""
+    """Return the folders in which the project's modules are searched, its own first."""
     own = [settings.root, os.path.join(settings.root, "src"), os.getcwd()]
     given = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     return list(dict.fromkeys(os.path.abspath(path) for path in (*own, *given)))

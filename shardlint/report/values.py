@@ -1,4 +1,4 @@
-"""What a report says, as frozen values: parameters, what each device of a mesh holds of them, totals."""
+"""The contents of a report, as frozen values: parameters, each device's share of them, totals."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class NamedMesh:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What each device of a mesh holds of a parameter.
+    """Each device's share of a parameter on a mesh.
 
-    ``spec`` is what the names or the rules come to, None where that is not known; ``shard`` the shape of
-    a device's part; ``bytes`` what one part takes, None where something is not known; ``copies`` how many
-    devices hold the same. ``problem`` says why the parameter cannot lie so, or why it is not known how.
-    ``large`` marks one that is whole on every device and larger than the configured limit; ``split`` is
-    then the best way out.
+    ``spec`` is the result of its names or the rules, None where that is not known; ``shard`` is the shape of
+    a device's part; ``bytes`` its size, None where something is not known; ``copies`` is the number of
+    devices with the same part. ``problem`` states why this sharding is impossible, or why it is not known.
+    ``large`` marks a parameter that is replicated on every device and exceeds the configured limit; ``split``
+    is then the best remedy.
     """
 
     spec: Spec | None = None
@@ -120,13 +120,15 @@ class TableFinding:
 
     @property
     def failing(self) -> bool:
-        """Whether it makes a check fail."""
+        """Return whether it makes a check fail."""
         return self.severity is not Severity.INFO
 
 
 @dataclass(frozen=True, slots=True)
 class InitReport:
-    """What a model's init makes and what rules do with it. ``failures`` say which init could not be run."""
+    """The arrays of a model's init, and the effect of the rules. ``failures`` name inits that could not
+    run.
+    """
 
     init: str
     report: ParameterReport
