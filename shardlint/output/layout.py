@@ -78,7 +78,7 @@ def layout_of(use: Use) -> Layout | None:
 
 
 def _is_plain(spec: Spec, mesh: Mesh) -> bool:
-    """Whether each entry names axes of the mesh, each once there, and nothing is left to the compiler."""
+    """Return whether each entry names axes of the mesh, each once, and nothing is left to the compiler."""
     if len(set(mesh.names)) < len(mesh.names):
         return False
     parts = [part for entry in spec.entries for part in (entry if isinstance(entry, tuple) else (entry,))]

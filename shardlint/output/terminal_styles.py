@@ -43,7 +43,7 @@ class Styles:
 
     @property
     def links(self) -> bool:
-        """Whether a text can lead anywhere."""
+        """Return whether the terminal shows links."""
         return self.link is not _unlinked
 
 
@@ -60,8 +60,10 @@ COLOURED = Styles(
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Whether to colour: on a terminal that can, or where FORCE_COLOR is set; never where NO_COLOR is
-    (https://no-color.org, https://force-color.org).
+    """Return whether to colour: on a terminal that supports it, or if FORCE_COLOR is set; never with
+    NO_COLOR.
+
+    See https://no-color.org and https://force-color.org.
     """
     if os.environ.get("NO_COLOR"):
         return False

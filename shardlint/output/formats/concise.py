@@ -35,7 +35,7 @@ def _line(finding: Finding) -> str:
 
 
 def about_file(finding: Finding) -> bool:
-    """Whether a finding is about the file itself, and claims nothing that JAX could confirm."""
+    """Return whether a finding is about the file itself, with no claim that JAX could confirm."""
     return finding.code.startswith("SHL0")
 
 

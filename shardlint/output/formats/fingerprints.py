@@ -1,4 +1,4 @@
-"""What a service knows a finding by from one commit to the next."""
+"""Fingerprints, by which a service recognizes a finding from one commit to the next."""
 
 from __future__ import annotations
 

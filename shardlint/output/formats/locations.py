@@ -1,4 +1,4 @@
-"""Where something is, as services that show findings beside the code want to hear it."""
+"""Locations in the form that code-review services expect."""
 
 from __future__ import annotations
 

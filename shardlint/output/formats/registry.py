@@ -21,12 +21,12 @@ FORMATS = (*TEXT_FORMATS, "json", "sarif", "github", "gitlab", "junit")
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What a format writes of.
+    """The input of a format.
 
-    ``shown`` are the findings, in reading order; ``lines`` gives the lines of a span's file or cell,
-    ``in_file`` where a span is in its file, ``pages`` what documents the rules, by code, and ``page_of``
-    where that is published. ``asked`` tells that JAX was to confirm the findings, ``notes`` what else there
-    is to say, ``failed`` that not all could be checked.
+    ``shown`` are the findings, in reading order; ``lines`` returns the lines of a span's file or cell,
+    ``in_file`` the position of a span in its file; ``pages`` are the rules' documentation by code, and
+    ``page_of`` returns the address of a page. ``asked`` is true if JAX was to confirm the findings, ``notes``
+    are further messages, ``failed`` is true if not everything could be checked.
     """
 
     shown: tuple[Finding, ...]

@@ -28,7 +28,7 @@ _ROOT = "%SRCROOT%"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What is known of the run itself: of the tool, where its rules' pages are, and what it could not do."""
+    """The run itself: the tool, the addresses of its rules' pages, and what failed."""
 
     version: str
     notes: tuple[str, ...] = ()

@@ -135,7 +135,7 @@ def _layouts(report: ParameterReport, mesh: int) -> Iterator[str]:
 
 
 def _taken(size: int, is_open: bool) -> str:
-    """How much is held, where that of some may not be known."""
+    """Return the size in use, as a lower bound where some sizes are unknown."""
     if not is_open:
         return text_of_bytes(size)
     return f"at least {text_of_bytes(size)}" if size else "an unknown size"
@@ -219,7 +219,7 @@ def _name_cell(parameter: Parameter, held: Holding | None) -> str:
 
 
 def _device_bytes(parameter: Parameter, mesh: int | None) -> int:
-    """What each device holds of a parameter and its likes; -1 where that is not known."""
+    """Return the bytes of a parameter and its duplicates on each device; -1 where unknown."""
     held = None if mesh is None else parameter.holdings[mesh]
     return -1 if held is None or held.bytes is None else held.bytes * parameter.count
 

@@ -1,4 +1,4 @@
-"""What a page of a report looks like and does, without anything from elsewhere."""
+"""The style and scripts of a report page; it loads nothing from other sites."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _draw(report: ParameterReport | InitReport, console: Console) -> None:
 
 
 def remarks(report: ParameterReport, mesh: int) -> Iterator[str]:
-    """What to look at on one mesh, one line for each parameter."""
+    """Yield the problems on one mesh, one line for each parameter."""
     for parameter in report.parameters:
         held = parameter.holdings[mesh]
         if held is not None and (text := words.remark(parameter, held)):

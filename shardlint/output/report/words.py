@@ -30,12 +30,12 @@ def names_of(parameter: Parameter) -> str:
 
 
 def held_text(held: Holding | None) -> str:
-    """What each device holds, ``?`` where it is not known."""
+    """Return the bytes on each device, ``?`` where unknown."""
     return "?" if held is None or held.bytes is None else text_of_bytes(held.bytes)
 
 
 def copies_text(held: Holding | None) -> str:
-    """How many devices hold the same."""
+    """Return the number of devices with the same part."""
     return "?" if held is None or held.copies is None else size_text(held.copies)
 
 
@@ -45,7 +45,7 @@ def spec_text(held: Holding | None) -> str:
 
 
 def remark(parameter: Parameter, held: Holding | None) -> str:
-    """What a reader should know of a parameter: that it cannot lie so, or lies whole on every device."""
+    """Return the problem of a parameter: an impossible sharding, or full replication."""
     parts = []
     if held is not None and held.problem is not None:
         parts.append(held.problem)
@@ -57,7 +57,7 @@ def remark(parameter: Parameter, held: Holding | None) -> str:
 
 
 def _saving(parameter: Parameter, held: Holding) -> str:
-    """What the best split over one axis would leave, the dimension by its name where it has one."""
+    """Return the effect of the best split over one axis; a named dimension is called by its name."""
     split = held.split
     if split is None or parameter.bytes is None:
         return ""
@@ -75,13 +75,13 @@ def total_text(total: Total) -> str:
 
 
 def left_out(total: Total) -> str:
-    """How many parameters no sum counts."""
+    """Return a text about the parameters that no sum includes."""
     verb = "is" if total.open == 1 else "are"
     return f"{total.open} more, of which not all is known, {verb} left out"
 
 
 def without_mesh(report: ParameterReport) -> str:
-    """What there is to say of sums where no mesh is known."""
+    """Return a text about the sums where no mesh is known."""
     known = [p for p in report.parameters if p.bytes is not None and not p.alternative]
     whole = sum((p.bytes or 0) * p.count for p in known)
     count = sum(p.count for p in known)

@@ -82,7 +82,7 @@ def _share(count: int, sites: int) -> str:
 
 
 def by_kind(judged: Sequence[Judged]) -> dict[str, dict[str, int]]:
-    """How many sites of each kind there are, and how many were judged; the last row counts all."""
+    """Return the number of sites of each kind, and of those judged; the last row is the total."""
     rows = {}
     for kind in (*SiteKind, "all"):
         ours = [one for one in judged if kind in (one.site.kind, "all")]

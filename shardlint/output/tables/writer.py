@@ -1,4 +1,4 @@
-"""Where tables are written."""
+"""Output of tables to standard output or a file."""
 
 from __future__ import annotations
 
