@@ -104,7 +104,7 @@ def write(before: Document, after: Document) -> None:
 
 
 def is_writable(path: str) -> bool:
-    """Whether a file may be written, as its mode says it, which does not bind root. Raises OSError."""
+    """Return whether a file is writable by its mode, which does not bind root. Raises OSError."""
     anybody = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
     return bool(os.stat(path).st_mode & anybody) and os.access(path, os.W_OK)
 

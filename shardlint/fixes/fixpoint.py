@@ -23,7 +23,7 @@ _UNREADABLE = frozenset({"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL0
 
 @dataclass
 class Fixed:
-    """What fixing made of files: those that changed, the findings that were fixed, and what went wrong."""
+    """The result of fixing files: those that changed, the findings that were fixed, and the failures."""
 
     before: dict[str, Document]
     after: dict[str, Document] = field(default_factory=dict)
@@ -105,7 +105,7 @@ def _named(finding: Finding) -> tuple[str, int | None, str, str]:
 
 
 def _places(span: Span, edits: Iterable[Edit]) -> set[tuple[int, int]]:
-    """Where what began a span stands after edits: behind what was written right there, or before that."""
+    """Return the possible starts of a span after edits: after text inserted right there, or before it."""
     ours = [edit for edit in edits if (edit.span.path, edit.span.cell) == (span.path, span.cell)]
     ours.sort(key=lambda edit: edit.span.order(), reverse=True)
     places = set()
@@ -132,7 +132,7 @@ def _paths(finding: Finding) -> set[str]:
 
 
 def _applies(finding: Finding, unsafe: bool, documents: dict[str, Document]) -> bool:
-    """Whether a finding has a fix that may be applied, in files that are being checked."""
+    """Return whether a finding has a fix that may be applied, in files that are being checked."""
     fix = finding.fix
     if fix is None or finding.expected or not fix.edits or not paths_of(fix) <= documents.keys():
         return False
@@ -149,7 +149,7 @@ def _errors(findings: Iterable[Finding], paths: Iterable[str]) -> int:
 
 
 def _key(finding: Finding) -> tuple[str, str]:
-    """What a fix is called by after other edits have moved it."""
+    """Return a key that identifies a fix after other edits have moved it."""
     return f"{finding.span.path}:{finding.span.cell}:{finding.code}", finding.message
 
 

@@ -1,7 +1,7 @@
-"""Where a notebook's JSON holds the text of its cells, so that a cell can be edited in place.
+"""The texts of cells in a notebook's JSON, so that a cell can be edited in place.
 
-Nothing but the characters of an edit is written anew: escapes, indentation, the order of keys, outputs
-and execution counts stay as they are.
+Only the characters of an edit are rewritten: escapes, indentation, the order of keys, outputs and execution
+counts stay as they are.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def edited(document: str, made: Mapping[int, Sequence[Change]]) -> str:
 
 
 def _replacements(document: str, text: _Text, changes: Sequence[Change]) -> Iterator[Change]:
-    """What to write anew of the JSON: the strings that a change touches."""
+    """Yield the replacements of the JSON strings that a change touches."""
     raw = [_UNIT.findall(document, s.start, s.stop) for s in text.strings]
     begins = [0]
     for units in raw:
@@ -90,7 +90,7 @@ def _holding(begins: Sequence[int], at: int) -> int:
 
 
 def _is_line(units: Sequence[str]) -> bool:
-    """Whether a string holds one line at most, as notebooks are saved."""
+    """Return whether a string holds at most one line, as notebooks are saved."""
     return "\\n" not in units[:-1]
 
 
@@ -113,7 +113,7 @@ def _escaped(text: str, ascii_only: bool) -> list[str]:
 
 
 def _cells(document: str) -> list[_Value]:
-    """Where the cells are, in the order in which `read_cells` counts them."""
+    """Return the places of the cells, in the order in which `read_cells` counts them."""
     whole = _Value(document, _skip(document, 1 if document[:1] == "\ufeff" else 0))
     top = whole.members()
     if (cells := top.get("cells")) is not None and cells.is_list:

@@ -82,7 +82,7 @@ def _order(finding: Finding) -> tuple[_Position, str]:
 
 
 def _clash(one: Edit, other: Edit) -> bool:
-    """Whether two edits touch the same text, or write at the same place."""
+    """Return whether two edits touch the same text, or insert at the same place."""
     first, second = sorted((one.span, other.span), key=_extent)
     if (first.path, first.cell) != (second.path, second.cell):
         return False

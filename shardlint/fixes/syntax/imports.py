@@ -20,7 +20,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What a program calls a name, and the edits after which it does."""
+    """The name by which a program refers to an object, and the edits that make it available."""
 
     name: str
     edits: tuple[Edit, ...] = ()
@@ -71,7 +71,7 @@ class Names:
         return self._imported(place, name, short)
 
     def module(self) -> str | None:
-        """What `jax` is called, None where nothing surely is it."""
+        """Return the name of the module `jax`, None if no name certainly refers to it."""
         found = self._called({"jax": ""})
         return found.name if found else None
 
@@ -84,7 +84,7 @@ class Names:
         return None
 
     def _is_in_force(self, ran: _Ran, binding: Binding) -> bool:
-        """Whether a name means what an import made of it, whatever else happened since."""
+        """Return whether a name still refers to the object that an import bound."""
         scopes = self._scopes
         try:
             scope = scopes.resolved(self._tree, self._node, binding.name)
@@ -98,7 +98,7 @@ class Names:
         return not scopes.is_open and all(self._is_over(star, ran) for star in scopes.stars)
 
     def _is_over(self, star: tuple[Tree, cst.ImportFrom], ran: _Ran) -> bool:
-        """Whether a star import ran before an import at the top, so that it binds nothing anew."""
+        """Return whether a star import ran before a top-level import, so that it rebinds nothing."""
         tree, statement = star
         if tree is ran.tree:
             return isinstance(ran.block, cst.Module) and tree.start(statement) < tree.start(ran.statement)
@@ -142,7 +142,7 @@ class Names:
 
 
 def _ahead(body: Sequence[cst.CSTNode], inner: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """What stands before a part of a block."""
+    """Yield the statements before a part of a block."""
     return takewhile(lambda one: one is not inner, body)
 
 
@@ -155,7 +155,7 @@ def _imports_in(tree: Tree, block: cst.CSTNode, lines: Iterable[cst.CSTNode]) ->
 
 
 def _brings(statement: cst.Import | cst.ImportFrom, module: str) -> bool:
-    """Whether an import loads a module; of `jax.sharding` only one that takes names out of it."""
+    """Return whether an import loads a module; for `jax.sharding` only one that imports names from it."""
     if isinstance(statement, cst.ImportFrom):
         name = dotted(statement.module) if statement.module and not statement.relative else ""
         return f"{name}.".startswith(f"{module}.")

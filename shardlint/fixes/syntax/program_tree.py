@@ -86,13 +86,13 @@ class Tree:
         return {id(part): node for node in walk(self.module) for part in parts(node)}
 
     def parents(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """What a node is directly in, then what that is in."""
+        """Yield a node's parent, then the parent's parent, and so on."""
         while (parent := self._parents.get(id(node))) is not None:
             yield parent
             node = parent
 
     def start(self, node: cst.CSTNode) -> int:
-        """Where a node begins, for comparing with others of its tree."""
+        """Return the offset of a node, for comparisons within its tree."""
         return self._found[id(node)][0]
 
     def written(self, node: cst.CSTNode) -> str:
@@ -101,7 +101,7 @@ class Tree:
         return self._code[start:stop]
 
     def from_to(self, first: cst.CSTNode, last: cst.CSTNode) -> str:
-        """What is written from the beginning of a node to the end of another one."""
+        """Return the source from the beginning of one node to the end of another."""
         return self._code[self._found[id(first)][0] : self._found[id(last)][1]]
 
     def code(self, node: cst.CSTNode, where: cst.CSTNode) -> str:
@@ -162,7 +162,7 @@ class Tree:
 
 
 def _runs_on(before: str, behind: str) -> bool:
-    """Whether two characters would be of one word: ``else`` and what is written right behind it."""
+    """Return whether two adjacent characters would join into one word, as after ``else``."""
     return all(one.isalnum() or one == "_" for one in (before, behind))
 
 
@@ -182,7 +182,7 @@ class _Changing(cst.CSTTransformer):
 
 
 def _differences(old: str, new: str) -> Iterator[tuple[int, int, str]]:
-    """What makes one text of another: the offsets of what goes, and what comes for it."""
+    """Yield the replacements that turn one text into another: start and end offset, and the new text."""
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
     most = min(len(before), len(after))
     head = next((i for i in range(most) if before[i] != after[i]), most)

@@ -1,7 +1,7 @@
-"""What the names of a program mean where they stand, as far as that is sure.
+"""Resolution of names in a program, as far as it is certain.
 
-Names are resolved as Python does. Where that takes more than the text (`exec`, `global`, a star import that
-may come later) nothing is said of a name.
+Names are resolved as in Python. Where the text alone does not decide (`exec`, `global`, a star import that
+may come later), a name is left unresolved.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ class Scopes:
         return tree.module
 
     def is_one(self, scope: Scope, other: Scope) -> bool:
-        """Whether two scopes are one: the modules of all cells are."""
+        """Return whether two scopes are the same: the modules of all cells are one."""
         return scope is other or (isinstance(scope, cst.Module) and isinstance(other, cst.Module))
 
     def bindings(self, scope: Scope) -> list[Binding]:
-        """What binds names in a scope; in a module also what does so in the other cells."""
+        """Return the bindings in a scope; for a module also those in the other cells."""
         if id(scope) not in self._bindings:
             if isinstance(scope, cst.Module):
                 roots: list[cst.CSTNode] = [line for tree in self._trees for line in tree.module.body]
@@ -105,7 +105,7 @@ class Scopes:
 
     @cached_property
     def read(self) -> list[tuple[Tree, cst.Name]]:
-        """Where variables stand, but for what imports them."""
+        """Return the variables of the program, without those in imports."""
         return [(tree, name) for tree in self._trees for name in _variables(tree.module)]
 
     @cached_property
@@ -115,11 +115,11 @@ class Scopes:
 
     @cached_property
     def _everywhere(self) -> list[Binding]:
-        """What binds names, in whatever scope."""
+        """Return the bindings in all scopes."""
         return [binding for node in self._nodes for binding in _binds(node)]
 
     def is_only_imported(self, name: str) -> bool:
-        """Whether nothing but imports that name it can bind a name, in any scope."""
+        """Return whether only imports that name it can bind a name, in any scope."""
         if self.is_open or self.stars:
             return False
         binding = (one.node for one in self._everywhere if one.name == name)
@@ -127,7 +127,7 @@ class Scopes:
 
     @cached_property
     def is_open(self) -> bool:
-        """Whether the program may bind names that it does not name, apart from star imports."""
+        """Return whether the program may bind names that do not occur in it, apart from star imports."""
         if any(map(_MAGIC.search, self._cells)):
             return True
         attributes = {node.attr.value for node in self._nodes if isinstance(node, cst.Attribute)}
@@ -147,7 +147,7 @@ def _is_own_dict(node: cst.CSTNode) -> bool:
 
 
 def _variables(root: cst.CSTNode) -> Iterator[cst.Name]:
-    """Where variables stand: no attributes, no keywords, and nothing of an import."""
+    """Yield the variables in a tree: no attributes, no keywords, and nothing in an import."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -210,7 +210,7 @@ def _bound(root: cst.CSTNode) -> Iterator[Binding]:
 
 
 def _defaults(params: cst.Parameters) -> list[cst.CSTNode]:
-    """What of the parameters is evaluated outside the function."""
+    """Return the parts of the parameters that are evaluated outside the function."""
     found = [node for node in walk(params) if isinstance(node, cst.Param)]
     return [part for one in found for part in (one.default, one.annotation) if part is not None]
 
