@@ -15,20 +15,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-#: Settings of the user's own that would change what a fake mesh of CPU devices does.
+#: The user's settings that would change the behaviour of a fake mesh of CPU devices.
 _FOREIGN = ("JAX_", "XLA_", "TPU_", "LIBTPU_", "CUDA_")
 _POLL_SECONDS = 0.25
 
 
 class ChildLost(Exception):
-    """A child process is gone, or never came; the message says why."""
+    """A child process ended or did not start; the message states why."""
 
 
 class Child:
     """A process that reads and writes JSON lines.
 
-    ``name`` is what messages call it; ``memory`` is in bytes of resident memory. A child that is too
-    slow or too big is killed. Raises ChildLost when the command cannot be run.
+    ``name`` is its name in messages; ``memory`` is in bytes of resident memory. A child that is too slow or
+    too big is killed. Raises ChildLost when the command cannot be run.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Child:
             raise self._lost("died") from None
 
     def receive(self, timeout: float) -> dict[str, Any]:
-        """Wait so many seconds for one message. Raises ChildLost."""
+        """Wait this many seconds for one message. Raises ChildLost."""
         deadline = time.monotonic() + timeout
         while True:
             try:
@@ -86,7 +86,7 @@ class Child:
             return message
 
     def close(self) -> None:
-        """End the process and what it started (it leads a session of its own), and wait for it."""
+        """Stop the process and its children (it leads a session of its own), and wait for it."""
         if self._process.poll() is None:
             with contextlib.suppress(OSError):
                 if hasattr(os, "killpg"):
@@ -100,7 +100,7 @@ class Child:
                     stream.close()
 
     def _read(self) -> None:
-        """Pass on what the process says; an empty line is its end."""
+        """Forward the process's output; an empty line is its end."""
         assert self._process.stdout is not None
         with self._process.stdout as lines:
             for line in lines:
@@ -108,7 +108,7 @@ class Child:
         self._lines.put("")
 
     def _lost(self, how: str) -> ChildLost:
-        """End the process and say how it was lost, with the last thing it complained of."""
+        """Stop the process and return the reason of its loss, with its last error message."""
         complaint: list[str] = []
         with contextlib.suppress(ValueError):  # another thread has closed it
             self._errors.seek(0)
@@ -118,16 +118,16 @@ class Child:
 
 
 def fake_environment(devices: int) -> dict[str, str]:
-    """The environment of a process that has so many fake CPU devices and nothing else."""
+    """Return the environment of a process with this many fake CPU devices and no others."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
     flags = f"--xla_force_host_platform_device_count={devices}"
     return {**kept, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags, "PYTHONIOENCODING": "utf-8"}
 
 
 def resident_bytes(pid: int) -> int | None:
-    """Memory a process holds, or None where the system does not say.
+    """Return the memory of a process, or None where the system does not report it.
 
-    An address-space limit would not do: XLA maps far more than it uses.
+    An address-space limit would not work: XLA maps far more than it uses.
     """
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])

@@ -1,4 +1,4 @@
-"""Ask the real JAX about findings."""
+"""Confirmation of findings by the installed JAX."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_LOSSES = 3
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What JAX said of a witness and its twin."""
+    """JAX's outcome for a witness and its twin."""
 
     confirmation: Confirmation
     said: str | None = None
@@ -33,12 +33,12 @@ _UNCONFIRMED = Outcome(Confirmation.UNCONFIRMED)
 
 
 class Confirmer:
-    """Confirms findings in a worker that starts when first needed and is kept warm.
+    """Confirms findings in a worker that starts when first needed and stays running.
 
-    ``python`` is an interpreter that has jax (else the one that runs shardlint), ``timeout`` is in
-    seconds for each request, ``devices`` how many fake devices to start with, ``memory`` in bytes. Nothing in
-    the ``shunned`` folders is run or imported.
-    ``notes`` says, once each, why findings stayed unconfirmed. Close it, or use it in a ``with``.
+    ``python`` is an interpreter that has jax (else the one that runs shardlint), ``timeout`` is in seconds
+    for each request, ``devices`` the number of fake devices to start with, ``memory`` in bytes. Nothing in
+    the ``shunned`` folders is run or imported. ``notes`` are the reasons why findings stayed unconfirmed,
+    each once. Close it, or use it in a ``with``.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Confirmer:
         self.close()
 
     def close(self) -> None:
-        """End the worker; a later call starts another."""
+        """Stop the worker; a later call starts another."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -75,8 +75,8 @@ class Confirmer:
     ) -> list[Finding]:
         """Return the findings, in order, each with its confirmation.
 
-        An error that JAX refutes comes back as info. ``progress`` is called with how many are done and how
-        many there are.
+        An error that JAX refutes is returned as info. ``progress`` is called with the number done and the
+        total.
         """
         confirmed = []
         for done, finding in enumerate(findings, 1):
@@ -86,18 +86,18 @@ class Confirmer:
         return confirmed
 
     def recalled(self, finding: Finding) -> Finding:
-        """A finding with its confirmation, if JAX was asked about it, or one just like it, before."""
+        """Return a finding with its confirmation, if it, or an equivalent one, was confirmed before."""
         witness = witness_of(finding) if self._outcomes else None
         outcome = None if witness is None else self._outcomes.get(_key(witness))
         return finding if outcome is None else _marked(finding, outcome)
 
     def interrupt(self) -> None:
-        """End the worker from another thread; the finding that it works on stays unconfirmed."""
+        """Stop the worker from another thread; the finding in progress stays unconfirmed."""
         if self._child is not None:
             self._child.close()
 
     def retry(self) -> None:
-        """Ask again what nobody has answered."""
+        """Forget requests without an answer, so that they are made again."""
         self.notes.clear()
         self._losses = 0
         self._outcomes = {key: one for key, one in self._outcomes.items() if one is not _UNCONFIRMED}
@@ -129,7 +129,7 @@ class Confirmer:
         return outcome if other is None else agreed(outcome, judged(witness, other, twin))
 
     def _ask(self, request: dict[str, Any]) -> Answer:
-        """Ask the worker, starting one with enough devices first. Raises ChildLost."""
+        """Return the worker's answer, first starting a worker with enough devices. Raises ChildLost."""
         needed = min(devices_needed(request), MAX_DEVICES)
         if self._connection is not None and self._connection.devices < needed:
             self.close()
@@ -155,7 +155,7 @@ class Confirmer:
 
 
 def _key(witness: Witness) -> str:
-    """What findings with the same outcome have in common."""
+    """Return a key that is equal for findings with the same outcome."""
     asked = (witness.request, witness.elsewhere, witness.repaired)
     return json.dumps([*asked, witness.expects, witness.unsharded], sort_keys=True)
 
@@ -165,7 +165,7 @@ def judged(witness: Witness, answer: Answer, twin: Answer) -> Outcome:
     jax = f"JAX {answer['jax']}"
     if answer["ok"]:
         if witness.expects is not None:
-            # Over an AbstractMesh nothing is lowered or run, so that acceptance proves nothing.
+            # On an AbstractMesh nothing is lowered or run, so acceptance proves nothing.
             mesh = witness.request.get("mesh")
             abstract = isinstance(mesh, dict) and mesh["abstract"]
             return _UNCONFIRMED if abstract else Outcome(Confirmation.REFUTED, f"{jax}: accepted")
@@ -181,7 +181,7 @@ def judged(witness: Witness, answer: Answer, twin: Answer) -> Outcome:
 
 
 def agreed(returned: Outcome, inside: Outcome) -> Outcome:
-    """What holds of an array whether jit returns it or computes with it: what holds of both."""
+    """Return the common outcome of an array that jit returns and one that it computes with."""
     if returned.confirmation is inside.confirmation:
         return returned
     said = f"{returned.said} where jit returns it, {inside.said} where it does not"
@@ -189,7 +189,7 @@ def agreed(returned: Outcome, inside: Outcome) -> Outcome:
 
 
 def _is_sharded(answer: Answer, dimension: int) -> bool:
-    """Whether a dimension of the result is split over some axis."""
+    """Return whether a dimension of the result is split over some axis."""
     if answer["replicated"]:
         return False
     spec = answer["spec"]
@@ -199,7 +199,7 @@ def _is_sharded(answer: Answer, dimension: int) -> bool:
 def _marked(finding: Finding, outcome: Outcome) -> Finding:
     refuted = outcome.confirmation is Confirmation.REFUTED
     if refuted and finding.releases is not None and outcome.said is not None:
-        # What another release does refutes nothing.
+        # Another release's behaviour refutes nothing.
         refuted = Release.parse(outcome.said.removeprefix("JAX ")) in finding.releases
         outcome = outcome if refuted else Outcome(Confirmation.UNCONFIRMED, outcome.said)
     severity = Severity.INFO if refuted and finding.severity is Severity.ERROR else finding.severity

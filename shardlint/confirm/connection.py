@@ -1,4 +1,4 @@
-"""The worker, from this side."""
+"""The connection to a worker process."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 from shardlint.confirm.child_process import Child, ChildLost
 
-#: What runs witnesses: a folder, as Python runs one, on its path alone.
+#: The worker for witnesses: a folder that Python runs, with only itself on the path.
 WORKER = Path(__file__).with_name("worker")
-#: What runs a model's init, the user's own code.
+#: The program that runs a model's init, the user's own code.
 INITIALIZER = WORKER / "initializer.py"
 _ISOLATION = Path(__file__).with_name("isolation.py")
 
 
 class Connection:
-    """A worker that is up, with so many fake devices: ``program``, which is that of witnesses.
+    """A running worker with this many fake devices: ``program``, by default that of witnesses.
 
-    ``timeout`` is in seconds, for the start and for each request; ``memory`` in bytes of resident
-    memory; ``cwd`` is where it works. ``started`` is given the process before it is up, for another thread to
-    close. Nothing that lies in the ``shunned`` folders is used. Raises ChildLost when it does not come up.
+    ``timeout`` is in seconds, for the start and for each request; ``memory`` in bytes of resident memory;
+    ``cwd`` is its working directory. ``started`` receives the process before it is ready, so that another
+    thread can close it. Nothing in the ``shunned`` folders is used. Raises ChildLost when it fails to start.
     """
 
     def __init__(
@@ -52,12 +52,12 @@ class Connection:
         return self._child.receive(self._timeout)
 
     def close(self) -> None:
-        """End the worker."""
+        """Stop the worker."""
         self._child.close()
 
 
 def _absence(python: str, message: str, isolated: bool) -> str:
-    """Say why there is no jax."""
+    """Return a message stating why there is no jax."""
     if message == "No module named 'jax'":
         where = " outside of the workspace, which is not trusted" if isolated else ""
         return f"jax is not installed for {python}{where}: install shardlint[confirm]"

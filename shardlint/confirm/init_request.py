@@ -15,17 +15,17 @@ from shardlint.laws.core.witness_data import mesh_data
 from shardlint.laws.flax.path_rules import PathRule
 from shardlint.support.lazy_dataclass import dataclass
 
-#: A mesh of more devices has none: the model is made under an `AbstractMesh`.
+#: A mesh of more devices is not faked: the model is created under an `AbstractMesh`.
 MOST_DEVICES = 512
 
 
 class InitFailed(Exception):
-    """The init, or the rules, could not be had; the message says why."""
+    """The init, or the rules, could not be loaded or run; the message states why."""
 
 
 @dataclass(frozen=True, slots=True)
 class InitArray:
-    """One array of what init makes. ``names`` are those of its box, or the spec it is sharded by."""
+    """One array of an init's result. ``names`` are those of its box, or the spec it is sharded by."""
 
     path: tuple[str, ...]
     shape: tuple[int, ...]
@@ -36,10 +36,10 @@ class InitArray:
 
 @dataclass(frozen=True, slots=True)
 class Initialized:
-    """What init makes on one mesh, and the rules: None where none were asked for.
+    """The result of init on one mesh, and the rules: None where none were requested.
 
-    ``chosen`` holds a spec for each array where the rules are a function of a path. ``others`` are the
-    paths of leaves that are no arrays.
+    ``chosen`` holds a spec for each array where the rules are a function of a path. ``others`` are the paths
+    of leaves that are not arrays.
     """
 
     jax: str
@@ -60,12 +60,12 @@ def abstract_init(
     timeout: float = 120.0,
     memory: int = 8 << 30,
 ) -> Initialized:
-    """Import ``package.module:function``, call it under `jax.eval_shape`, and list the arrays it makes.
+    """Import ``package.module:function``, call it under `jax.eval_shape`, and list the arrays it creates.
 
     It runs under the mesh, on as many fake devices as that has (``devices`` without one), in a process with
-    ``timeout`` seconds and ``memory`` bytes; ``roots`` are where modules are looked for, the first is the
-    working directory. What no trace allows (`jax.set_mesh`, looking at values) runs as it is.
-    Raises InitFailed.
+    ``timeout`` seconds and ``memory`` bytes; ``roots`` are the folders to import from, the first is the
+    working directory. An init that cannot be traced (`jax.set_mesh`, reading values) is run as it is. Raises
+    InitFailed.
     """
     count = mesh.device_count if mesh is not None else devices
     assert isinstance(count, int)
@@ -91,7 +91,7 @@ def abstract_init(
 
 
 def _eagerly(connection: Connection, request: dict[str, Any], traced: dict[str, Any]) -> dict[str, Any]:
-    """Run init once more, with real arrays; if that is too much for the process, the first failure stands."""
+    """Run init again with real arrays; if that exceeds the process's limits, the first failure stands."""
     try:
         return connection.ask({**request, "traced": False})
     except ChildLost:
@@ -150,7 +150,7 @@ def _pattern(data: Any) -> str | tuple[str, ...]:
 
 
 def read_spec(data: dict[str, Any]) -> Spec | str:
-    """A spec from its JSON; what is none of these stays as Python writes it."""
+    """Return a spec from its JSON; anything else stays as Python writes it."""
     if "junk" in data:
         return str(data["junk"])
     return Spec(tuple(_entry(entry) for entry in data["entries"]))

@@ -18,7 +18,7 @@ _MOST_LINKS = 40
 
 
 def leads_into(path: str, folders: Sequence[str]) -> bool:
-    """Whether a path lies in one of the folders, or passes through one by a link on its way."""
+    """Return whether a path lies in one of the folders, or passes through one by a link on its way."""
     marks = set()
     for folder in folders:
         try:
@@ -33,11 +33,11 @@ def leads_into(path: str, folders: Sequence[str]) -> bool:
 
 
 class _Endless(Exception):
-    """A path leads from one link to the next without end."""
+    """A path whose links never end."""
 
 
 def _steps(path: str) -> Iterator[os.stat_result]:
-    """What is passed on the way to a path, one folder and one link after the other."""
+    """Yield the folders and links on the way to a path."""
     at, *parts = PurePath(os.path.join(os.getcwd(), path)).parts
     parts.reverse()
     links = 0
@@ -60,7 +60,7 @@ def _steps(path: str) -> Iterator[os.stat_result]:
 
 
 def home_of(python: str) -> tuple[str, dict[str, str]]:
-    """Return the folder of a virtual environment and what its ``pyvenv.cfg`` says; empty for what is none."""
+    """Return the folder of a virtual environment and its ``pyvenv.cfg``; empty if it is not one."""
     beside = os.path.dirname(os.path.abspath(python))
     for folder in (beside, os.path.dirname(beside)):
         try:
@@ -73,7 +73,9 @@ def home_of(python: str) -> tuple[str, dict[str, str]]:
 
 
 def search_path(folders: Sequence[str]) -> list[str]:
-    """Return where this interpreter has packages installed, but for what leads into the folders."""
+    """Return the folders of installed packages of this interpreter, except those that lead into
+    ``folders``.
+    """
     environment, said = home_of(sys.executable)
     prefixes = [environment] if environment else []
     if not environment or said.get("include-system-site-packages", "").lower() == "true":
@@ -87,7 +89,7 @@ def search_path(folders: Sequence[str]) -> list[str]:
 
 
 def _named(packages: str) -> Iterator[str]:
-    """The folders that the ``.pth`` files of a folder name."""
+    """Yield the folders that the ``.pth`` files of a folder name."""
     for name in sorted(name for name in os.listdir(packages) if name.endswith(".pth")):
         try:
             with open(os.path.join(packages, name), encoding="utf-8-sig", errors="replace") as file:

@@ -45,7 +45,7 @@ def witness_of(finding: Finding) -> Witness | None:
             case Placement() as use:
                 context = use.environment.context_mesh
                 if isinstance(context, Mesh) and AxisType.MANUAL in context.types:
-                    # What is wrong in a body of shard_map may be right outside.
+                    # An operation that fails in a body of shard_map may succeed outside.
                     return None
                 return placement(
                     use.api, use.mesh, use.spec, use.shape, use.verdict, use.raw, context, use.held
@@ -70,7 +70,7 @@ def witness_of(finding: Finding) -> Witness | None:
 
 
 def devices_needed(request: Request) -> int:
-    """How many devices a request needs."""
+    """Return the number of devices that a request needs."""
     mesh = request.get("mesh")
     if isinstance(mesh, dict):
         return 1 if mesh["abstract"] else math.prod(mesh["sizes"])

@@ -30,7 +30,7 @@ from shardlint.laws.core.witness_data import (
 from shardlint.model.uses import CollectiveUse
 from shardlint.support.lazy_dataclass import dataclass
 
-#: What collectives need besides axes, where the program's own arguments are not known.
+#: Arguments of collectives besides axes, where the program's own are not known.
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "all_to_all": {"split_axis": 0, "concat_axis": 0},
     "ppermute": {"perm": ((0, 0),)},
@@ -58,7 +58,7 @@ class _Call:
 
 
 def collective(use: CollectiveUse) -> Witness:
-    """The collective under the axes that are bound; the twin does what was meant, or binds what it needs."""
+    """Return the collective under the bound axes; the twin does what was intended, or binds what it needs."""
     bound, within = use.environment.bound_axes, use.environment.context_mesh
     if isinstance(bound, Unknown):
         raise NotRunnable
@@ -71,7 +71,7 @@ def collective(use: CollectiveUse) -> Witness:
     call = _Call(
         function, use.axes, mesh, names if use.varying is None else tuple(sorted(use.varying)), shape,
         {**_ARGUMENTS.get(function, {}), **dict(use.arguments)}, mapped,
-        # Where the check is on, as it is unless turned off, reductions raise other classes.
+        # With the check on, as it is by default, reductions raise other classes.
         check=expected_of(use.verdict) != "NameError",
     )  # fmt: skip
     twin = _repaired(call, twin_mesh, cause_of(use.verdict))
@@ -79,12 +79,13 @@ def collective(use: CollectiveUse) -> Witness:
 
 
 def _repaired(call: _Call, mesh: Mesh, cause: Cause | None) -> _Call:
-    """The same collective over axes that are there, on an array that suits it."""
+    """Return the same collective over axes that exist, on an array that fits it."""
     axes = tuple(axis for axis in call.axes if axis in mesh.names) or mesh.names[:1]
     if call.function == "pcast":
         axes, varying = axes, tuple(axis for axis in call.varying if axis not in axes)
     else:
-        # What varies over some of the axes is reduced over these; what over none, as if it varied.
+        # An array that varies over some of the axes is reduced over these; one that varies over none, as if
+        # it varied.
         axes = tuple(axis for axis in axes if axis in call.varying) or axes
         varying = tuple(dict.fromkeys((*call.varying, *axes)))
     varying = tuple(axis for axis in varying if axis in mesh.names)
@@ -99,7 +100,7 @@ def _repaired(call: _Call, mesh: Mesh, cause: Cause | None) -> _Call:
 
 
 def _request(call: _Call) -> Request:
-    """The collective on one shard; under `vmap` for each axis that is mapped over."""
+    """Return the collective on one shard; under `vmap` for each axis that is mapped over."""
     asked = constant_data(call.axes[0] if len(call.axes) == 1 else call.axes)
     index = call.function in ("axis_index", "axis_size")
     options = {key: constant_data(value) for key, value in call.arguments.items()}
@@ -117,7 +118,7 @@ def _request(call: _Call) -> Request:
         "kind": "mapped",
         "mesh": None if call.mesh is None else known(mesh_data(call.mesh)),
         "operands": [[list(call.varying) if call.mesh else [], list(call.shape), "float32"]],
-        # What comes out may vary over any axis.
+        # The result may vary over any axis.
         "out": [] if call.mesh is None else list(call.mesh.names),
         "check": call.check,
         "body": known(made),
@@ -126,7 +127,7 @@ def _request(call: _Call) -> Request:
 
 
 def _sizes(use: CollectiveUse, names: tuple[str, ...], bound: tuple[Dim, ...]) -> tuple[Mesh | None, Sizes]:
-    """Integers for the bound axes and the array; a square where the mistake is not its shape."""
+    """Return integers for the bound axes and the array; a square where the mistake is not its shape."""
     verdict, count = use.verdict, len(bound)
     dims: tuple[Dim, ...] = () if isinstance(use.shape, Unknown) else use.shape
     shaped = isinstance(verdict, Rejected) and verdict.dimension is not None

@@ -1,4 +1,4 @@
-"""Witnesses of calls that no spec meets an array in: arity, collectives, meshes, names of other versions."""
+"""Witnesses of calls without a placement: arity, meshes, names of other versions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _MESH_FUNCTIONS = ("Mesh", "make_mesh", "AbstractMesh", "create_device_mesh")
 
 
 def arity(use: ArityUse) -> Witness:
-    """So many specs for a function; the twin gives as many as are due."""
+    """Return this number of specs for a function; the twin has the expected number."""
     return Witness(_arity(use, use.given), _arity(use, use.due), expected_of(use.verdict))
 
 
 def _arity(use: ArityUse, given: int) -> Request:
-    """``given`` specs or shardings for a function with ``due`` arguments or results."""
+    """Return ``given`` specs or shardings for a function with ``due`` arguments or results."""
     return {
         "kind": "arity",
         "mesh": known(mesh_data(repair.mesh_for(Spec()))),
@@ -50,7 +50,7 @@ def _arity(use: ArityUse, given: int) -> Request:
 
 
 def mesh_construction(use: MeshUse) -> Witness:
-    """A mesh, or an arrangement of devices, over so many devices."""
+    """Return a mesh, or an arrangement of devices, over this many devices."""
     if isinstance(use.shape, Unknown) or isinstance(use.names, Unknown):
         raise NotRunnable
     name, cause = use.function.rsplit(".", 1)[-1], cause_of(use.verdict)
@@ -61,7 +61,7 @@ def mesh_construction(use: MeshUse) -> Witness:
 
     def suits(sizes: Sizes) -> bool:
         wanted, count = math.prod(sizes[:rank]), sizes[-1] if known else math.prod(sizes)
-        # `make_mesh` takes as many devices as it wants of those there are.
+        # `make_mesh` takes as many of the available devices as it needs.
         wrong = wanted > count if function == "make_mesh" else wanted != count
         return 1 <= count <= MAX_DEVICES and (cause is not Cause.DEVICE_COUNT or wrong)
 
@@ -95,7 +95,7 @@ def _construction(
         case "make_mesh":
             return known(call_data("jax.make_mesh", (sizes, named), {"devices": devices, **options}))
         case "AbstractMesh":
-            # Names and sizes are first compared when the shape is asked for.
+            # Names and sizes are first compared when the shape is read.
             made = call_data("jax.sharding.AbstractMesh", (sizes, named), options)
             return known(call_data("AbstractMesh.shape", (made,)))
         case "create_device_mesh":
@@ -105,9 +105,9 @@ def _construction(
 
 
 def reference(use: ApiReference) -> Witness:
-    """A name that JAX has no more, or still has; the twin is the package it was looked up in.
+    """Return a lookup of a name that JAX has removed, or still has; the twin looks up its package.
 
-    An argument ``f(x=)`` is asked of the signature; the twin gives none.
+    An argument ``f(x=)`` is looked up in the signature; the twin passes none.
     """
     from_import = expected_of(use.verdict) == "ImportError"
     request = {"kind": "reference", "name": use.name, "from_import": from_import, "there": False}

@@ -1,4 +1,4 @@
-"""Witnesses of a spec that meets an array, and of Flax parameters."""
+"""Witnesses of placements, and of Flax parameters."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown, entr
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.model.uses import ParameterUse, Placement
 
-#: Without a mesh these have a meaning of their own.
+#: APIs with another behaviour without a mesh.
 _MESHLESS = (Api.PARTITION_SPEC, Api.LINEN_UNBOX_EAGER)
-#: These take the mesh of ``with mesh:`` too, and there never only assert.
+#: APIs that take the mesh of ``with mesh:`` too, and there never only assert.
 _TAKE_LEGACY_MESHES = (Api.CONSTRAINT, Api.CONSTRAINT_EAGER)
-#: These place an array inside jit.
+#: APIs that place an array inside jit.
 _IN_JIT = frozenset(
     {
         *(Api.CONSTRAINT, Api.DEVICE_PUT_IN_JIT, Api.RESHARD_IN_JIT, Api.CREATE_IN_JIT, Api.ARANGE_IN_JIT),
         *(Api.CONVERT_IN_JIT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT_IN_JIT),
     }
 )
-#: These run on the devices of the context's mesh, whatever else names a mesh.
+#: APIs that run on the devices of the context's mesh, whatever else names a mesh.
 _IN_CONTEXT = (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.RESHARD_IN_JIT, *repair.MAKE_TYPED)
 
 
@@ -46,13 +46,14 @@ def placement(
     context: Mesh | Unknown | None = None,
     held: Spec | None = None,
 ) -> Witness:
-    """A spec, an array and an API. Unknown meshes and shapes are made to fit where the verdict allows.
+    """Return a witness of a spec, an array and an API.
 
-    ``context`` is the mesh of `jax.set_mesh`, and ``held`` how the array is sharded already.
+    Unknown meshes and shapes are chosen to fit where the verdict allows it. ``context`` is the mesh of
+    `jax.set_mesh`, and ``held`` the array's present sharding.
     """
     cause = cause_of(verdict)
     if isinstance(spec, Unknown) or cause is Cause.OTHER_MESH:
-        # A request has one mesh, which is that of its context too.
+        # A request has one mesh, which is also that of its context.
         raise NotRunnable
     known = spec if isinstance(spec, Spec) else Spec()
     held = held if api in repair.TYPE_TAKEN else None
@@ -92,7 +93,7 @@ def placement(
         "raw": raw,
         "context": within,
         "held": spec_json(held),
-        # A replication check of JAX's changes the class: it asserts where the plain call raises.
+        # A replication check of JAX changes the class: it asserts where the plain call raises.
         "check": expected_of(verdict) == "AssertionError",
     }
     twin = {
@@ -102,13 +103,13 @@ def placement(
         "shape": list(twin_sizes),
         "context": _within(api, mesh, raw, context),
     }
-    # Whether jit returns the array, or computes with it, is not known; JAX may tell them apart.
+    # It is not known whether jit returns the array or computes with it; JAX may treat them differently.
     elsewhere = {**request, "returned": False} if api in _IN_JIT else None
     return Witness(request, twin, expected_of(verdict), unsharded, elsewhere)
 
 
 def varying(use: Placement) -> Witness:
-    """A result that varies over an axis which its spec leaves out; the twin's spec names it.
+    """Return a result that varies over an axis which its spec omits; the twin's spec names it.
 
     The body returns its argument, which is split over that axis.
     """
@@ -130,7 +131,7 @@ def varying(use: Placement) -> Witness:
 
 
 def _within(api: Api, mesh: Mesh | Unknown | None, raw: bool, context: Mesh | Unknown | None) -> str | None:
-    """Which context of its mesh the call is made in: that of `jax.set_mesh`, of ``with mesh:``, or none."""
+    """Return the context of the call: that of `jax.set_mesh`, of ``with mesh:``, or none."""
     if isinstance(mesh, Mesh) and context is None and raw and api in _TAKE_LEGACY_MESHES:
         return "with"
     theirs = isinstance(mesh, Mesh) and mesh == context
@@ -140,9 +141,9 @@ def _within(api: Api, mesh: Mesh | Unknown | None, raw: bool, context: Mesh | Un
 def _sizes(
     mesh: Mesh | None, spec: Spec, shape: object, verdict: Verdict, held: Spec
 ) -> tuple[Mesh | None, Sizes]:
-    """Integers for the mesh and the array, such that only what the verdict names is wrong.
+    """Return integers for the mesh and the array, such that only the mistake in the verdict is wrong.
 
-    An unknown shape is made to fit the spec; that cannot show a mistake about sizes.
+    An unknown shape is chosen to fit the spec; that cannot show a mistake about sizes.
     """
     cause = cause_of(verdict)
     if isinstance(shape, Unknown) and cause in (Cause.TOO_LONG, Cause.INDIVISIBLE):
@@ -182,7 +183,7 @@ def _sizes(
 
 
 def parameter(use: ParameterUse) -> Witness:
-    """A Flax parameter, where its names are consumed."""
+    """Return a Flax parameter, where its names are used."""
     verdict = _consumed(use) if isinstance(use.verdict, Undecided) else use.verdict
     stage = verdict.stage if isinstance(verdict, Rejected) else ""
     if "nnx" in use.library:
@@ -198,7 +199,7 @@ def parameter(use: ParameterUse) -> Witness:
 
 
 def _consumed(use: ParameterUse) -> Rejected | Accepted:
-    """What becomes of names on a mesh that has them, where the law does not know whether there is one.
+    """Return the outcome of names on a mesh that has them, where the law does not know whether there is one.
 
     linen takes a string for one axis a letter and nnx ignores it (Flax 0.12.8).
     """

@@ -1,5 +1,4 @@
-"""Witnesses of whole calls, of operations on types, and of what loops carry: the call as data, and where it
-stands."""
+"""Witnesses of whole calls, of operations on types, and of carries: the call as data, and its context."""
 
 from __future__ import annotations
 
@@ -15,17 +14,17 @@ from shardlint.laws.core.values import AxisType, Data, Mesh, Unknown
 from shardlint.laws.core.witness_data import call_data, mesh_data, type_data, without
 from shardlint.model.uses import CallUse, CarryUse, Environment, OperationUse
 
-#: What programs expect of `jax.devices()` that name no mesh.
+#: The assumed length of `jax.devices()` in programs that name no mesh.
 _USUAL = 8
 
 
 def request_of(call: Data, devices: int = 1) -> Request:
-    """A call outside of everything, as the worker's request."""
+    """Return the worker's request for a call without a context."""
     return {"kind": "call", "call": call, "context": None, "in_jit": False, "manual": [], "devices": devices}
 
 
 def whole_call(use: CallUse) -> Witness:
-    """A call with its arguments' values in place, and the repaired one."""
+    """Return a call with its arguments' values, and the repaired one."""
     return Witness(
         _surrounded(known(use.call), use.environment),
         _surrounded(known(use.repaired), use.environment),
@@ -34,9 +33,9 @@ def whole_call(use: CallUse) -> Witness:
 
 
 def _surrounded(call: Data, environment: Environment) -> Request:
-    """The call where the program makes it: in the context of a mesh, under jit, inside shard_map.
+    """Return the call in its context: that of a mesh, under jit, inside shard_map.
 
-    What holds in surroundings that are not known holds in none, too.
+    A claim in an unknown context holds without a context, too.
     """
     bound, mesh = environment.bound_axes, environment.context_mesh
     if isinstance(mesh, Unknown):
@@ -50,7 +49,7 @@ def _surrounded(call: Data, environment: Environment) -> Request:
 
 
 def _in_body(call: Data, bound: dict[str, Dim], mesh: Mesh | None) -> Request:
-    """The call in a body that is Manual over the axes of its mesh that are bound."""
+    """Return the call in a body that is Manual over the bound axes of its mesh."""
     manual = () if mesh is None else tuple(n for n in mesh.names if mesh.type_of(n) is AxisType.MANUAL)
     if mesh is None or set(manual) != set(bound):
         raise NotRunnable
@@ -59,7 +58,7 @@ def _in_body(call: Data, bound: dict[str, Dim], mesh: Mesh | None) -> Request:
 
 
 def _devices(mesh: Mesh) -> int:
-    """How many devices a mesh takes. Raises NotRunnable where that is too many or not known."""
+    """Return the number of devices of a mesh. Raises NotRunnable where that is too large or not known."""
     count = mesh.device_count
     if mesh.abstract:
         return 1
@@ -69,9 +68,9 @@ def _devices(mesh: Mesh) -> int:
 
 
 def operation(use: OperationUse) -> Witness:
-    """Operands of the types in the program; the twin's are replicated, and it asks for no sharding.
+    """Return operands of the program's types; the twin's are replicated, and it requests no sharding.
 
-    What the types say is checked while tracing, so nothing needs devices.
+    Types are checked while tracing, so nothing needs devices.
     """
     call, types = known(use.call), _concrete(use.operands)
     mesh = _mesh_of(use.operands, use.environment.context_mesh)
@@ -81,7 +80,7 @@ def operation(use: OperationUse) -> Witness:
 
 
 def _set(use: OperationUse | CarryUse, request: Request) -> Request:
-    """The request without a mesh in its context where none is set: types tell of meshes all the same."""
+    """Return the request without a mesh in its context where none is set: the types still have meshes."""
     alone = use.environment.context_mesh is None and request["kind"] == "traced"
     return {**request, "mesh": None} if alone else request
 
@@ -91,7 +90,7 @@ _LOOPS = ("scan", "fori_loop", "while_loop", "cond", "switch")
 
 
 def carry(use: CarryUse) -> Witness:
-    """A loop whose body returns another type than it began with, or branches that differ; not so the twin."""
+    """Return a loop whose body changes the carry's type, or branches that differ; the twin's do not."""
     types = (use.before, use.after)
     mesh = _mesh_of(types, use.environment.context_mesh)
     loop = use.function.rsplit(".", 1)[-1]
@@ -103,7 +102,7 @@ def carry(use: CarryUse) -> Witness:
 
 
 def _mesh_of(types: Sequence[ArrayType], context: Mesh | Unknown | None) -> Mesh:
-    """The mesh that the operands' types, or else the context, tell."""
+    """Return the mesh of the operands' types, or else of the context."""
     held = [kind.sharding.mesh for kind in types if kind.sharding is not None]
     for mesh in (context, *held):
         if isinstance(mesh, Mesh):
@@ -112,7 +111,7 @@ def _mesh_of(types: Sequence[ArrayType], context: Mesh | Unknown | None) -> Mesh
 
 
 def _concrete(types: Sequence[ArrayType]) -> list[ArrayType]:
-    """The types with integers for open sizes, which their shardings divide."""
+    """Return the types with integers for open sizes, which their shardings divide."""
     shapes = [kind.shape for kind in types if kind.shape is not None]
     if len(shapes) < len(types):
         raise NotRunnable
@@ -132,7 +131,7 @@ def _concrete(types: Sequence[ArrayType]) -> list[ArrayType]:
 
 
 def _parts(kind: ArrayType) -> tuple[int, ...]:
-    """Into how many parts each dimension of an array is split."""
+    """Return the number of parts into which each dimension of an array is split."""
     sharding, rank = kind.sharding, len(kind.shape or ())
     if sharding is None:
         return (1,) * rank
@@ -140,7 +139,9 @@ def _parts(kind: ArrayType) -> tuple[int, ...]:
 
 
 def _traced(mesh: Mesh, body: Data, types: Sequence[ArrayType]) -> Request:
-    """A function of arrays of the given types, traced under the mesh, inside shard_map where it is Manual."""
+    """Return a function of arrays of the given types, traced under the mesh, inside shard_map where it is
+    Manual.
+    """
     if AxisType.MANUAL in mesh.types:
         if any(kind.sharding is not None and kind.sharding.mesh not in (None, mesh) for kind in types):
             raise NotRunnable
@@ -155,7 +156,9 @@ def _traced(mesh: Mesh, body: Data, types: Sequence[ArrayType]) -> Request:
 
 
 def _in_shard_map(mesh: Mesh, body: Data, types: Sequence[ArrayType]) -> Request:
-    """The function in a body that is Manual over all axes; what varies over axes is split over them."""
+    """Return the function in a body that is Manual over all axes; varying arrays are split over their
+    axes.
+    """
     if set(mesh.types) != {AxisType.MANUAL}:
         raise NotRunnable
     mesh = small_mesh(replace(mesh, types=(AxisType.AUTO,) * len(mesh.names), abstract=False))
@@ -171,7 +174,7 @@ def _in_shard_map(mesh: Mesh, body: Data, types: Sequence[ArrayType]) -> Request
 
 
 def _varying(kind: ArrayType) -> frozenset[str]:
-    """The axes an array varies over. Raises NotRunnable where they are not known."""
+    """Return the axes an array varies over. Raises NotRunnable where they are not known."""
     if kind.varying is None:
         raise NotRunnable
     return kind.varying

@@ -7,9 +7,9 @@ from dataclasses import replace
 from shardlint.laws.core.values import AxisType, Entry, Marker, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Api, Cause
 
-#: These make arrays of a type, for which a jit must run on the mesh.
+#: APIs that create arrays of a type, for which a jit must run on the mesh.
 MAKE_TYPED = (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT)
-#: What type all axes must have for an API to place an array as its spec says, however it is sharded.
+#: The type that all axes must have for an API to place an array as its spec says, however it is sharded.
 TYPE_TAKEN: dict[Api, AxisType] = {
     Api.CONSTRAINT: AxisType.AUTO,
     Api.CONSTRAINT_EAGER: AxisType.AUTO,
@@ -22,9 +22,9 @@ _FRESH = "shardlint_axis_{}"
 
 
 def repaired_spec(spec: Spec, mesh: Mesh | None, rank: int | None, cause: Cause | None) -> Spec:
-    """Truncate the spec to the rank, and drop what no mesh axis, or an earlier entry's, stands for.
+    """Truncate the spec to the rank, and drop parts that name no mesh axis, or repeat an earlier one.
 
-    Without a mesh every name passes. UNCONSTRAINED stays where it is not the mistake.
+    Without a mesh every name is valid. UNCONSTRAINED stays where it is not the mistake.
     """
     seen: set[str] = set()
     entries: list[Entry] = []
@@ -42,17 +42,17 @@ def repaired_spec(spec: Spec, mesh: Mesh | None, rank: int | None, cause: Cause 
 
 
 def spread_spec(mesh: Mesh, rank: int) -> Spec:
-    """What replicated data would better have: the largest axis on the first dimension."""
+    """Return a better spec for replicated data: the largest axis on the first dimension."""
     largest = max(mesh.names, key=lambda name: _int(mesh.size_of(name)), default=None)
     return Spec((largest,)) if rank else Spec()
 
 
 def repaired_mesh(mesh: Mesh | None, spec: Spec, api: Api, cause: Cause | None) -> Mesh | None:
-    """Give a spec without a mesh one that has its axes, and a mesh without devices some; make all axes of
-    the type that the API takes.
+    """Return a mesh that has the spec's axes, has devices, and whose axes all have the type that the API
+    requires.
 
-    Where the array is sharded otherwise, the mesh is not the mistake. What is wrong in itself may have none
-    either.
+    Where the array is sharded in another way, the mesh is not the mistake. A mesh that is wrong in itself may
+    have no repair either.
     """
     if cause is Cause.NO_MESH or (mesh is None and cause in (Cause.NOT_A_SPEC, Cause.DUPLICATE_AXIS)):
         return mesh_for(spec, api)
@@ -65,7 +65,7 @@ def repaired_mesh(mesh: Mesh | None, spec: Spec, api: Api, cause: Cause | None) 
 
 
 def mesh_for(spec: Spec, api: Api = Api.NAMED_SHARDING) -> Mesh:
-    """The smallest mesh that has a spec's axes: two devices along each, at most eight in all."""
+    """Return the smallest mesh that has a spec's axes: two devices along each, at most eight in all."""
     names = tuple(dict.fromkeys(name for entry in spec.entries for name in entry_axes(entry))) or ("x",)
     size = 2 if len(names) <= 3 else 1
     kind = TYPE_TAKEN.get(api, AxisType.AUTO)
@@ -73,7 +73,7 @@ def mesh_for(spec: Spec, api: Api = Api.NAMED_SHARDING) -> Mesh:
 
 
 def repaired_names(names: tuple[str, ...], rank: int) -> tuple[str, ...]:
-    """As many different axis names as there are dimensions."""
+    """Return as many different axis names as there are dimensions."""
     known = list(dict.fromkeys(names))[:rank]
     return (*known, *(_FRESH.format(i) for i in range(rank - len(known))))
 

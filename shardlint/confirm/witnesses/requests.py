@@ -1,4 +1,4 @@
-"""What every witness is made of: the pair of requests, and meshes and specs as JSON."""
+"""The parts of every witness: the pair of requests, and meshes and specs as JSON."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ Request = dict[str, Any]
 class Witness:
     """A mistake as JSON for the worker, and its repaired twin.
 
-    ``expects`` is the class of the exception, or None when JAX accepts the mistake in silence;
-    then ``unsharded`` lists the dimensions of the result that come out whole on every device.
-    ``elsewhere`` is the mistake at the other place where the program may have it, where it is not known
-    which one: both must agree.
+    ``expects`` is the class of the exception, or None when JAX accepts the mistake silently; then
+    ``unsharded`` lists the dimensions of the result that are replicated. ``elsewhere`` is the mistake at the
+    other place where the program may have it, where it is not known which one: both must agree.
     """
 
     request: Request
@@ -77,7 +76,7 @@ def spec_json(spec: Spec | Junk | str | None) -> Request | None:
 
 
 def _entry_json(entry: Entry | Name) -> Any:
-    """An entry as JSON. One that is not known becomes None: the verdict holds whatever it is."""
+    """Return an entry as JSON. An unknown one becomes None: the verdict holds whatever it is."""
     match entry:
         case Marker():
             return {"marker": entry.value}

@@ -1,4 +1,4 @@
-"""Sizes for witnesses: integers for what is left open, and small ones for what is big."""
+"""Sizes for witnesses: integers for unknown sizes, and small ones for large sizes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from shardlint.laws.core.dims import Dim, substitute, symbols
 from shardlint.laws.core.values import Entry, Mesh, Spec, entry_axes
 
-#: Larger meshes shrink: more forced host devices than this start slowly, and each compilation takes its time.
+#: Larger meshes shrink: more fake host devices than this start slowly, and each compilation takes longer.
 MAX_DEVICES = 512
 MAX_ELEMENTS = 1 << 16
 MAX_ASSIGNMENTS = 5_000
@@ -20,14 +20,14 @@ Sizes = tuple[int, ...]
 
 
 def ways(entry: Entry, axes: dict[str, int]) -> int:
-    """The number of parts an entry makes; axes that the mesh lacks make none."""
+    """Return the number of parts of an entry; axes that the mesh lacks count as one."""
     return math.prod(axes.get(name, 1) for name in entry_axes(entry))
 
 
 def integers(dims: Sequence[Dim], suits: Callable[[Sizes], bool]) -> Sizes | None:
-    """Give every symbol a value such that the dimensions are integers that ``suits`` accepts.
+    """Return values of the symbols such that the dimensions are integers that ``suits`` accepts.
 
-    None when the first few thousand assignments of small values hold none.
+    None when none of the first few thousand assignments of small values does.
     """
     names = sorted(frozenset().union(*(symbols(dim) for dim in dims)))
     for values in itertools.islice(_assignments(len(names)), MAX_ASSIGNMENTS):
@@ -42,14 +42,14 @@ def integers(dims: Sequence[Dim], suits: Callable[[Sizes], bool]) -> Sizes | Non
 
 
 def _assignments(count: int) -> Iterator[Sizes]:
-    """Values for so many symbols: all alike first, which is what most programs need."""
+    """Yield values for this many symbols: all equal first, which is what most programs need."""
     for value in _CANDIDATES:
         yield (value,) * count
     yield from itertools.product(_CANDIDATES, repeat=count)
 
 
 def small_mesh(mesh: Mesh) -> Mesh:
-    """The mesh with two devices along each axis that has more than one."""
+    """Return the mesh with two devices along each axis that has more than one."""
     return replace(mesh, sizes=tuple(1 if size == 1 else 2 for size in mesh.sizes))
 
 
@@ -67,14 +67,14 @@ def shrunk(mesh: Mesh | None, shape: Sizes, parts: Sizes, spec: Spec) -> tuple[M
 
 
 def _like(size: int, parts: int, new_parts: int) -> int:
-    """A small size that is to ``new_parts`` as ``size`` is to ``parts``."""
+    """Return a small size with the same relation to ``new_parts`` as ``size`` to ``parts``."""
     if size % parts == 0:
         return min(size, new_parts)
     return new_parts + 1 if size > parts else 1
 
 
 def parts_of(spec: Spec, mesh: Mesh | None, rank: int) -> Sizes:
-    """Into how many parts a spec splits each dimension."""
+    """Return the number of parts into which a spec splits each dimension."""
     axes = _axes(mesh)
     parts = tuple(ways(entry, axes) for entry in spec.entries[:rank])
     return (*parts, *(1 for _ in range(rank - len(parts))))
@@ -87,5 +87,5 @@ def _axes(mesh: Mesh | None) -> dict[str, int]:
 
 
 def even(shape: Sizes, parts: Sizes) -> Sizes:
-    """The least shape from this one up whose dimensions their parts divide."""
+    """Return the smallest shape, at least this large, whose dimensions are divisible by their parts."""
     return tuple(-(-n // k) * k for n, k in zip(shape, parts, strict=True))

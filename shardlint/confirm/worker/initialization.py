@@ -122,7 +122,9 @@ def pattern_of(pattern: Any) -> Any:
 
 
 def spec_of() -> Callable[[Any], Answer]:
-    """What writes a spec, a sharding's spec, or names, as JSON; anything else as Python writes it."""
+    """Return a function that writes a spec, a sharding's spec, or names, as JSON; others as Python writes
+    them.
+    """
     kind, unconstrained = PartitionSpec, PartitionSpec.UNCONSTRAINED
 
     def spec(value: Any) -> Answer:

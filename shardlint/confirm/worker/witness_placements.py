@@ -29,7 +29,7 @@ def build_mesh(request: Request) -> Any:
 
 
 def is_abstract(request: Request) -> bool:
-    """Whether the witness's mesh has no devices, so that its programs can be traced but not run."""
+    """Return whether the witness's mesh has no devices, so that its programs can be traced but not run."""
     return bool(request["mesh"] and request["mesh"]["abstract"])
 
 
