@@ -1,4 +1,4 @@
-"""What a rule is: a page of documentation and a pure function from uses to problems."""
+"""The base of rules: a page of documentation and a pure function from uses to problems."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _BLOCK = r"^## {heading}\n+```python\n(.*?)^```$"
 
 @dataclass(frozen=True, slots=True)
 class RuleSettings:
-    """What the user may set.
+    """The user's settings.
 
-    ``replicated_bytes``: an array this large should not be whole everywhere. ``target`` are the releases of
-    JAX that the project means to run on.
+    ``replicated_bytes``: an array this large should not be replicated everywhere. ``target`` are the JAX
+    releases that the project supports.
     """
 
     replicated_bytes: int = 64 * 2**20

@@ -59,7 +59,7 @@ def _problems(rule: AnyRule, ours: Sequence[Use], settings: RuleSettings) -> Ite
 
 
 def _shows(outer: Span, inner: Span) -> bool:
-    """Whether an excerpt of ``outer`` would show again what is marked anyway: it begins on the same line."""
+    """Return whether an excerpt of ``outer`` would repeat a line that is shown anyway: both begin on it."""
     same_line = (outer.path, outer.cell, outer.line) == (inner.path, inner.cell, inner.line)
     ends_later = (outer.end_line, outer.end_column) >= (inner.end_line, inner.end_column)
     return same_line and outer.column <= inner.column and ends_later
@@ -108,7 +108,7 @@ def _sites(uses: Iterable[Use]) -> dict[int, Hashable]:
 
 
 def _subject(use: Use) -> Hashable:
-    """What tells the uses of one place apart."""
+    """Return a key that distinguishes the uses at one place."""
     if isinstance(use, Placement):
         return (use.api, use.subject)
     if isinstance(use, (ParameterUse, ApiReference)):

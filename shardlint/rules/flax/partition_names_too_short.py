@@ -73,7 +73,7 @@ def check(use: ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
 
 
 def _inputs(layer: str, rank: int) -> int:
-    """How many leading dimensions of a layer's kernel are surely no outputs."""
+    """Return the number of leading dimensions of a layer's kernel that are certainly not outputs."""
     if "Einsum" in layer:
         return 0  # its equation orders them
     if "Conv" in layer:

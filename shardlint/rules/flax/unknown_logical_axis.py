@@ -85,7 +85,9 @@ def _mesh_axis(use: LogicalAxesUse) -> str:
 
 
 def _is_near(name: str, known: str) -> bool:
-    """Whether a name may be a misspelled one: `kv_heads` is another name than `heads`, with one more word."""
+    """Return whether a name may be a misspelling: `kv_heads` is not one of `heads`, since it has one more
+    word.
+    """
     words, others = name.split("_"), known.split("_")
     if len(words) == len(others) and all(map(_alike, words, others)):
         return True

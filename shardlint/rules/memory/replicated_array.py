@@ -88,7 +88,7 @@ def _static_shape(use: Placement | ParameterUse) -> tuple[int, ...] | None:
 
 
 def _is_replicated(use: Placement | ParameterUse, sizes: dict[str, int]) -> bool:
-    """Whether no axis of more than one device splits the array, of those there are."""
+    """Return whether no axis of more than one device splits the array."""
     if all(size == 1 for size in sizes.values()):
         return False
     spec = spec_of(use)
@@ -102,7 +102,9 @@ def _is_replicated(use: Placement | ParameterUse, sizes: dict[str, int]) -> bool
 
 
 def _saving(use: Placement | ParameterUse, mesh: Mesh, shape: tuple[int, ...], total: int) -> str:
-    """What the best split over one axis would leave on each device; a named dimension goes by its name."""
+    """Return the effect of the best split over one axis on each device; a named dimension is called by
+    its name.
+    """
     split = best_split(mesh, shape)
     if split is None:
         return ""

@@ -102,9 +102,9 @@ def _unused(mesh: MeshUse, used: set[str]) -> Iterator[tuple[str, int]]:
 
 
 def _held(uses: Iterable[Use], mesh: MeshUse) -> Iterator[tuple[int, Placement]]:
-    """What each device holds of the arrays that the program splits over the mesh.
+    """Yield each device's share of the arrays that the program splits over the mesh.
 
-    Those that are whole are a mistake of their own.
+    Replicated arrays are a mistake of their own.
     """
     if not isinstance(mesh.verdict, Accepted) or mesh.environment.entry is not None:
         return
@@ -149,7 +149,7 @@ def _axes(use: Use) -> Iterator[str]:
 
 
 def _is_open(use: Use) -> bool:
-    """Whether a use may be of any axis: a spec that is not known, or that leaves it to the compiler."""
+    """Return whether a use may involve any axis: an unknown spec, or one that leaves it to the compiler."""
     for spec in _specs(use):
         if isinstance(spec, Unknown):
             return True

@@ -1,4 +1,4 @@
-"""How messages name arrays, dimensions, axes and sizes, and where in a spec they point."""
+"""The wording of arrays, dimensions, axes and sizes in messages, and the entries of a spec they point at."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def names_text(names: Iterable[str]) -> str:
 
 
 def array_text(use: Placement | ParameterUse) -> str:
-    """What the user calls the array: `` `kernel` ``, ``argument 0 of `step` ``, ``the array``."""
+    """Return the user's name for the array: `` `kernel` ``, ``argument 0 of `step` ``, ``the array``."""
     subject = f"`{use.name}` of {use.owner}" if isinstance(use, ParameterUse) else use.subject
     return name_text(subject)
 
@@ -101,7 +101,7 @@ def spec_text(use: SpecHolder) -> str:
 
 
 def is_parameter(use: SpecHolder) -> bool:
-    """Whether the spec is the names of a Flax parameter."""
+    """Return whether the spec is the names of a Flax parameter."""
     return isinstance(use, ParameterUse) or (isinstance(use, Placement) and use.api in FLAX_APIS)
 
 
