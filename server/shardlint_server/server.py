@@ -90,7 +90,7 @@ def main(argv: Sequence[str] = ()) -> int:
 
 
 def _is_failure(record: logging.LogRecord) -> bool:
-    """Whether what is logged of the talk is a failure: what was refused is none, nor what comes too late."""
+    """Return whether a log record of the protocol is a failure; rejected and late requests are not."""
     refused = record.exc_info is not None and isinstance(record.exc_info[1], JsonRpcException)
     return record.levelno >= logging.ERROR and not refused
 

@@ -1,4 +1,4 @@
-"""What the features share: the server, which knows what is open and how to report on it."""
+"""The server as features see it: it knows the open documents, and how to report on them."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class ShardlintServer(LanguageServer):
 
     @property
     def client_pulls(self) -> bool:
-        """Whether the client asks for diagnostics, rather than being sent them."""
+        """Return whether the client pulls diagnostics, rather than having them pushed."""
         return pulls(self)
 
     def folders(self) -> list[str]:

@@ -29,7 +29,7 @@ class Report:
     record: editing.Record | None = None
 
     def touched(self, paths: Collection[str]) -> bool:
-        """Whether a change of one of these paths may change the report."""
+        """Return whether a change of one of these paths may change the report."""
         return self.record is None or self.record.touched(paths)
 
 
@@ -134,7 +134,7 @@ class Analyses:
         return None
 
     def _valid(self, target: Target) -> Report | None:
-        """What is known of this very text, unless a file has changed."""
+        """Return the report on this very text, unless a file has changed."""
         known = self._known.get(target.uri)
         fits = known is not None and known[0] == target and target.uri not in self._outdated
         return known[1] if known is not None and fits else None
@@ -192,5 +192,5 @@ class Analyses:
             future.set_result(report)
 
     def _was_overtaken(self, report: Report, running: _Running) -> bool:
-        """Whether a file that a report was made from has changed meanwhile."""
+        """Return whether a file that a report depends on has changed meanwhile."""
         return bool(running.touched) and report.touched(running.touched)

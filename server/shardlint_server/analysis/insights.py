@@ -1,4 +1,4 @@
-"""What features besides diagnostics ask: the knowledge and the axes of what is open, ready to look up."""
+"""The facts and axes of open documents, indexed for the features other than diagnostics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Insight:
-    """What is known of a target as it was analysed."""
+    """The facts about a target as it was analysed."""
 
     target: Target
     analysis: Analysis

@@ -79,7 +79,7 @@ class TargetLinter:
     def _diagnostics(
         self, target: Target, findings: Iterable[Finding], settings: Settings, opened: Mapping[str, bytes]
     ) -> dict[str, list[types.Diagnostic]]:
-        """What the findings in a target are to a client, by part and in their order."""
+        """Return the findings in a target as diagnostics, by part and in order."""
         diagnostics: dict[str, list[types.Diagnostic]] = {part.uri: [] for part in target.parts}
         for finding in findings:
             part = target.part_of(finding.span)

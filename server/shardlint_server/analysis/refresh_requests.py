@@ -15,7 +15,7 @@ from shardlint_server.settings.configuration import Problem
 
 
 def pulls(client: LanguageServer) -> bool:
-    """Whether a client asks for diagnostics, rather than being sent them."""
+    """Return whether a client pulls diagnostics, rather than having them pushed."""
     features = client.client_capabilities.text_document
     return features is not None and features.diagnostic is not None
 

@@ -1,4 +1,4 @@
-"""Which interpreter may be asked: one that has nothing to do with a workspace that is not trusted."""
+"""The choice of an interpreter that no untrusted workspace can influence."""
 
 from __future__ import annotations
 

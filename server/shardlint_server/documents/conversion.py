@@ -111,7 +111,7 @@ def to_diagnostic(
 
 
 def message_of(finding: Finding) -> str:
-    """What a finding says, with its help, and with what JAX said when it was asked."""
+    """Return a finding's message, with its help, and with JAX's outcome if it was run."""
     lines = [media.plain(finding.message)]
     if finding.help:
         lines.append(f"help: {media.plain(finding.help)}")

@@ -1,4 +1,4 @@
-"""What is open in the editor, as the analyzer wants it: files and notebooks as wholes."""
+"""Documents open in the editor, in the form that the analyzer needs: whole files and notebooks."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is analysed as a whole: a file of one part, or a notebook with a part for each Python cell.
+    """The unit of analysis: a file of one part, or a notebook with a part for each Python cell.
 
-    Targets compare by content, so one that no longer equals what is open is stale.
+    Targets compare by content, so one that no longer equals the open document is stale.
     """
 
     uri: str

@@ -38,7 +38,7 @@ def text_edits(
 
 
 def newline_of(text: str) -> str:
-    """How the lines of a text end."""
+    """Return the line ending of a text."""
     first = _NEWLINE.search(text)
     return first[0] if first else "\n"
 
@@ -49,7 +49,7 @@ def difference(part: Part, text: str, codec: PositionCodec) -> list[types.TextEd
     lines = split_lines(part.text)
 
     def place(index: int) -> types.Position:
-        """Where a line begins; behind the last one without an end, that is where it ends."""
+        """Return the start of a line; after a last line without a line ending, the end of that line."""
         at_end = index == len(before) and len(lines) == len(before)
         return (
             to_position(len(lines), len(lines[-1]) + 1, lines, codec)
@@ -94,13 +94,13 @@ def _snippet(edit: types.TextEdit) -> types.SnippetTextEdit:
 
 
 def takes_versions(capabilities: types.ClientCapabilities) -> bool:
-    """Whether a client takes edits with the versions of the documents."""
+    """Return whether a client accepts edits with the versions of the documents."""
     workspace = capabilities.workspace
     return bool(workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes)
 
 
 def takes_snippets(capabilities: types.ClientCapabilities) -> bool:
-    """Whether a client takes snippets as edits."""
+    """Return whether a client accepts snippets as edits."""
     workspace = capabilities.workspace
     edit = workspace and workspace.workspace_edit
     return bool(edit and edit.document_changes and edit.snippet_edit_support)

@@ -32,7 +32,7 @@ def text_of(workspace: Workspace, span: Span) -> Text | None:
 
 
 def written(text: Text, span: Span) -> str:
-    """What stands at a span of one line; nothing where it does not fit the text."""
+    """Return the text at a span of one line; empty where it does not fit the text."""
     if span.line != span.end_line or span.line > len(text.lines):
         return ""
     return text.lines[span.line - 1][span.column - 1 : span.end_column - 1]

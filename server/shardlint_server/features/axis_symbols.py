@@ -25,7 +25,7 @@ def register(server: ShardlintServer) -> None:
 
 
 async def definition(server: ShardlintServer, params: types.DefinitionParams) -> list[types.Location] | None:
-    """Where the mesh, or the transform, of an axis is given its name."""
+    """Return the definitions of an axis, in meshes or transforms."""
     found = await axis_at(server, params.text_document.uri, params.position)
     return None if found is None else _locations(server, found[1].definitions) or None
 

@@ -37,7 +37,7 @@ def register(server: ShardlintServer) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Desk:
-    """What actions are made of: a part of a target, what was found in it, and where the client looks."""
+    """The input of code actions: a part of a target, its findings, and the client's range."""
 
     server: ShardlintServer
     target: Target
@@ -55,7 +55,7 @@ class _Desk:
                 yield finding, diagnostic
 
     def meets(self, span: Any) -> bool:
-        """Whether a span of the part and what the client looks at have a place in common."""
+        """Return whether a span of the part overlaps the client's range."""
         codec = self.server.workspace.position_codec
         place = to_range(span, split_lines(self.part.text), codec)
         return place.start <= self.range.end and self.range.start <= place.end
@@ -111,7 +111,7 @@ async def code_actions(server: ShardlintServer, params: types.CodeActionParams) 
 
 
 def _is_wanted(only: Iterable[str] | None, kind: str) -> bool:
-    """Whether a kind is one of those that are asked for, or within one."""
+    """Return whether a kind is one of those requested, or nested in one."""
     return only is None or any(kind == one or kind.startswith(f"{one}.") or one == "" for one in only)
 
 
@@ -175,7 +175,7 @@ def _holds(outer: Any, inner: Any) -> bool:
 
 
 def _rewrites(desk: _Desk) -> Iterator[types.CodeAction | None]:
-    """What may be written otherwise where nothing is wrong: a mesh may say its axis types."""
+    """Yield the refactorings of correct code: a mesh may state its axis types."""
     for use in _meshes(desk):
         span = use.place.resolve()
         if desk.target.part_of(span) == desk.part and desk.meets(span):

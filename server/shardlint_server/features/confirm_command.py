@@ -20,7 +20,7 @@ def register(server: ShardlintServer) -> None:
 
 
 def arguments_for(uri: str, finding: Finding) -> dict[str, Any]:
-    """What the command is given to find a finding by."""
+    """Return the command's arguments, which identify a finding."""
     return {
         "uri": uri,
         "code": finding.code,

@@ -60,5 +60,5 @@ async def pull(
 
 
 def result_id(items: Sequence[types.Diagnostic]) -> str:
-    """What two equal reports have in common."""
+    """Return an id that is equal for equal reports."""
     return blake2b(repr(list(items)).encode(errors="surrogatepass"), digest_size=12).hexdigest()

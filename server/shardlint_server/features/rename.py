@@ -86,7 +86,7 @@ async def rename(server: ShardlintServer, params: types.RenameParams) -> types.W
 
 
 def _inner(text: Text, span: Span, axis: Axis) -> Span | None:
-    """Where the name stands in its literal; None where the text has another literal by now."""
+    """Return the place of the name in its literal; None where the text has changed."""
     found = axis.inside(written(text, span))
     if found is None:
         return None
@@ -95,7 +95,7 @@ def _inner(text: Text, span: Span, axis: Axis) -> Span | None:
 
 
 def _places(server: ShardlintServer, axis: Axis, spans: Iterable[Span]) -> list[tuple[Text, types.Range]]:
-    """Where the name stands in these literals. Raises Refused if one of them cannot be edited."""
+    """Return the places of the name in these literals. Raises Refused if one of them cannot be edited."""
     places = []
     for span in spans:
         text = text_of(server.workspace, span)

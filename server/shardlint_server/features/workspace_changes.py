@@ -1,4 +1,4 @@
-"""What changes besides the open texts: files, the editor's settings, and the workspace's folders."""
+"""Changes other than those of open texts: files, the editor's settings, and the workspace's folders."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Item = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDoc
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What was found in a file that is not open."""
+    """The findings of a file that is not open."""
 
     record: editing.Record
     items: Sequence[types.Diagnostic]
@@ -91,7 +91,7 @@ class WorkspaceReports:
                 continue
 
     def touched(self, paths: Collection[str]) -> bool:
-        """Whether a change of files may change what was found in one that is not open."""
+        """Return whether a change of files may change the findings of a file that is not open."""
         return any(known.record.touched(paths) for known in self._known.values())
 
     # -- in the thread that analyses --------------------------------------------------------------
@@ -137,7 +137,7 @@ class _Sender:
             self._flush()
 
     def end(self) -> types.WorkspaceDiagnosticReport:
-        """What is left to answer."""
+        """Return the rest of the answer."""
         if self._token is not None and self._items:
             self._flush()
         return types.WorkspaceDiagnosticReport(items=self._items)

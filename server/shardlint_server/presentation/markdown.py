@@ -1,4 +1,4 @@
-"""What is known, in Markdown. Pure functions: how a place is linked comes as an argument."""
+"""Facts as Markdown. Pure functions: how a place is linked is an argument."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Links = Callable[[Sequence[Span]], str]
 
 
 def known_text(known: Known, links: Links) -> str:
-    """What is known of an array, a mesh or a spec."""
+    """Return the facts about an array, a mesh or a spec."""
     rows = list(_rows(known))
     text = f"**{media.markdown(known.subject)}**"
     text += "" if known.array is None else f" {media.code(known.array)}"
@@ -68,7 +68,7 @@ def _devices(count: int) -> str:
 
 
 def axis_text(axis: Axis, links: Links) -> str:
-    """What an axis is, and who uses it."""
+    """Return the description of an axis, with its uses."""
     size = f", size {axis.size}" if isinstance(axis.size, int) else ""
     name = media.markdown(f'"{axis.name}"')
     lines = [f"**{name}**: {axis.kind}{size}"]

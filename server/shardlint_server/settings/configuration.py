@@ -13,7 +13,7 @@ from shardlint_server.settings.options import Options
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a configuration: in which file, None for the editor's settings, and line from 1."""
+    """An error in a configuration: its file, None for the editor's settings, and line from 1."""
 
     message: str
     file: str | None = None

@@ -1,4 +1,4 @@
-"""What an editor may set: in ``initializationOptions``, and again whenever its settings change."""
+"""The editor's options: from ``initializationOptions``, and again whenever its settings change."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ HINTS = ("shards", "localShapes")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What an editor has set.
+    """The options of an editor.
 
-    ``enable`` is whether there are diagnostics at all. ``devices`` is how many devices programs see, where
-    they do not say; None when it is not known. ``settings`` are keys of the configuration that go before
-    those of files, as options of the command line do, and ``configuration`` is a file that is read instead of
-    the nearest one. With ``diagnosticMode`` ``workspace`` files that are not open are checked, too, where the
-    editor asks for it. ``debounce`` is the pause in typing, in milliseconds, after which a text is
-    checked. ``python`` is an interpreter that has JAX, and ``trusted`` whether the user trusts the workspace,
-    so that its code may be run when they ask for it: both may be set at the start only. ``inlayHints`` turns
-    kinds of inlay hints off: ``shards`` behind specs, and ``localShapes`` in bodies of shard_map.
+    ``enable`` turns diagnostics on. ``devices`` is the number of devices that programs see, where they do not
+    state it; None when it is not known. ``settings`` are keys of the configuration that take precedence over
+    files, like options of the command line, and ``configuration`` is a file that is read instead of the
+    nearest one. With ``diagnosticMode`` ``workspace`` files that are not open are checked, too, if the editor
+    requests it. ``debounce`` is the pause in typing, in milliseconds, after which a text is checked.
+    ``python`` is an interpreter that has JAX, and ``trusted`` is true if the user trusts the workspace, so
+    that its code may be run on request: both can be set at the start only. ``inlayHints`` turns kinds of
+    inlay hints off: ``shards`` after specs, and ``localShapes`` in bodies of shard_map.
     """
 
     enable: bool = True
