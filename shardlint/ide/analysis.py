@@ -1,4 +1,4 @@
-"""An analysis of a source, and what editors show of it."""
+"""An analysis of a source, and the data that editors show from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shardlint.model.uses import Use
     from shardlint.source import Source
 
-    #: Where the name of an axis begins, and what it may be; None where none is written.
+    #: The start of an axis name, and its candidates; None where no name is being written.
     Completions = tuple[int, list[Candidate]] | None
 
 
@@ -41,12 +41,12 @@ class Analysis:
 
     @cached_property
     def axes(self) -> AxisIndex:
-        """The names of axes that the source, or what it imports, writes."""
+        """Return the axis names in the source and its imports."""
         return axes_of([self])
 
     @cached_property
     def scopes(self) -> Scopes:
-        """The meshes of the source."""
+        """Return the meshes of the source."""
         from shardlint.ide.axis_completion import Scopes
 
         return Scopes(self.source, self.uses)
@@ -54,10 +54,10 @@ class Analysis:
     def completions(
         self, lines: Sequence[str], line: int, column: int, others: Iterable[Mesh]
     ) -> Completions:
-        """The names that a string which is being written at a place may hold, and where it begins.
+        """Return the axis names that a string under the cursor may hold, and where it begins.
 
-        The text may have changed since the analysis: ``lines`` are those of now. ``others`` are meshes of the
-        project's other files.
+        The text may have changed since the analysis: ``lines`` are the current ones. ``others`` are meshes of
+        the project's other files.
         """
         from shardlint.ide.axis_completion import writing_at
 
@@ -66,7 +66,7 @@ class Analysis:
 
 
 def axes_of(analyses: Iterable[Analysis]) -> AxisIndex:
-    """The names of axes in several sources: one that one of them writes may be used by another."""
+    """Return the axis names in several sources, which may share names."""
     from shardlint.ide.axis_index import AxisIndex
 
     return AxisIndex(use for analysis in analyses for use in analysis.uses)

@@ -15,7 +15,7 @@ from shardlint.model.uses import ShardingUse, SpecUse, Use, ValueUse
 from shardlint.source.sources import Source
 from shardlint.support.lazy_dataclass import dataclass
 
-#: What takes names of axes, by the last part of its name.
+#: Functions with arguments that name axes, by the last part of their name.
 _SPECS = frozenset({"P", "PartitionSpec", "with_partitioning"})
 _COLLECTIVES = frozenset(
     "psum pmean pmax pmin ppermute pshuffle pswapaxes all_gather all_to_all psum_scatter ragged_all_to_all "
@@ -31,14 +31,16 @@ _TOKEN = re.compile(
     |(?P<other>\S)""",
     re.VERBOSE | re.DOTALL,
 )
-#: Lines before the cursor that are looked at: a call is not longer.
+#: Lines before the cursor that are examined: a call is not longer.
 _MOST_LINES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """A string that is being written: the column it begins in behind its quote (from 1), what is there of it,
-    and the calls around it, the innermost first, each with the name that stands first in it.
+    """A string under the cursor: the column after its quote (from 1), its text so far, and the enclosing
+    calls.
+
+    The innermost call is first, each with the first name in it.
     """
 
     column: int
@@ -48,7 +50,7 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An axis that may be meant: its name, its size, and the mesh that has it.
+    """A candidate axis: its name, its size, and its mesh.
 
     ``mesh`` is None for one that `vmap` binds; ``rank`` is 0 for the likeliest.
     """
@@ -60,7 +62,7 @@ class Candidate:
 
 
 def writing_at(lines: Sequence[str], line: int, column: int) -> Writing | None:
-    """The string that is being written at a place, None where none is. Lines and columns count from 1."""
+    """Return the string under the cursor, None where there is none. Lines and columns count from 1."""
     first = max(0, line - _MOST_LINES)
     before = "\n".join([*lines[first : line - 1], lines[line - 1][: column - 1]])
     calls: list[tuple[str, str | None]] = []
@@ -89,11 +91,12 @@ def _is_closed(literal: str) -> bool:
 
 
 class Scopes:
-    """The meshes of a file, by the uses that its analysis gave."""
+    """The meshes of a file, from the uses of its analysis."""
 
     def __init__(self, source: Source, uses: Sequence[Use]) -> None:
         self._taking = {*_SPECS, *_COLLECTIVES, *_written_specs(source, uses)}
-        #: Meshes by the names that hold them and by the lines they are in force on; what `vmap` binds.
+        #: Meshes by the names bound to them and by the lines where they are in context; the axes that `vmap`
+        #: binds.
         self._held: dict[tuple[str | None, Mesh], None] = {}
         self._around: dict[int, Mesh] = {}
         self._bound: dict[str, Dim] = {}
@@ -106,7 +109,8 @@ class Scopes:
             self._bound.update(bound if isinstance(bound, tuple) else ())
 
     def candidates(self, writing: Writing, line: int, others: Iterable[Mesh] = ()) -> list[Candidate]:
-        """The axes that a string may name, the likeliest first; none where no call around it takes any.
+        """Return the axes that a string may name, the likeliest first; none where no enclosing call takes
+        any.
 
         ``others`` are meshes of the project's other files.
         """
@@ -125,7 +129,7 @@ class Scopes:
         return sorted(fit, key=lambda candidate: candidate.rank)
 
     def _ranked(self, writing: Writing, line: int) -> Iterator[tuple[int, Mesh]]:
-        """The meshes of the file: one that a call around is given, that of the context, and the others."""
+        """Yield the meshes of the file: that of an enclosing call, that of the context, and the others."""
         given = {first for _, first in writing.calls if first is not None} | {self._sizes_of(writing)}
         for name, mesh in self._held:
             yield 0 if name in given else 2, mesh

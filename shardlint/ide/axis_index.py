@@ -65,11 +65,11 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One name, and all that is known to write it, in reading order.
+    """One name, and all its known occurrences, in reading order.
 
-    ``size`` is None where it is not known, or not one. ``meshes`` have it as an axis. ``computed`` tells that
-    what names it somewhere is not written as one literal: nobody can rename it there. ``beside`` are other
-    names that stand together with it.
+    ``size`` is None where it is not known, or not unique. ``meshes`` have it as an axis. ``computed`` is true
+    if some occurrence is not a single literal, and so cannot be renamed. ``beside`` are other names that
+    occur together with it.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Axis:
         return made or [one.span for one in self.occurrences if one.role is Role.BINDER]
 
     def why_not(self, name: str) -> str | None:
-        """Why this axis cannot have another name; None where it can."""
+        """Return the reason why this axis cannot have another name; None where it can."""
         if not name.strip():
             return "the name of an axis is not empty"
         if not stands_in_strings(name):
@@ -134,7 +134,7 @@ class _Node:
 
 
 class AxisIndex:
-    """The axes of one or more analyses, by the uses that these gave."""
+    """The axes of one or more analyses, from their uses."""
 
     def __init__(self, uses: Iterable[Use]) -> None:
         self._nodes: dict[Span, _Node] = {}
@@ -149,20 +149,21 @@ class AxisIndex:
                 self._by_line.setdefault(key, []).append((one.span, axis))
 
     def at(self, path: str, line: int, column: int, cell: int | None = None) -> tuple[Span, Axis] | None:
-        """The axis whose name is written at a place, and the literal there."""
+        """Return the axis whose name is written at a place, and the literal there."""
         for span, axis in self._by_line.get((path, cell, line), ()):
             if span.column <= column <= span.end_column and span.end_line == line:
                 return span, axis
         return None
 
     def in_file(self, path: str) -> Iterator[Axis]:
-        """The axes with a name written in a file."""
+        """Yield the axes with a name written in a file."""
         return (axis for axis in self.axes if any(one.span.path == path for one in axis.occurrences))
 
     def unclear(self, axis: Axis) -> list[Span]:
-        """Literals of the same name in specs and collectives that meet no known mesh: they may mean it.
+        """Return literals of the same name in specs and collectives that have no known mesh: they may mean
+        it.
 
-        None where another mesh has an axis of that name, too.
+        Empty where another mesh has an axis of that name, too.
         """
         alike = [one for one in self.axes if one.name == axis.name and one is not axis]
         if axis.kind != _MESH_AXIS or any(one.kind == _MESH_AXIS for one in alike):
@@ -197,7 +198,7 @@ class AxisIndex:
         assert isinstance(use.names, tuple)
         sizes = use.shape if isinstance(use.shape, tuple) else (None,) * len(use.names)
         for number, name in enumerate(use.names):
-            # JAX builds a mesh with a name twice; nothing tells these axes apart.
+            # JAX builds a mesh with a duplicate name; these axes cannot be distinguished.
             if name in use.names[:number]:
                 self._join(name, use.names[use.names.index(name)], Role.MESH)
         for name, size in zip(use.names, sizes, strict=False):
@@ -207,7 +208,7 @@ class AxisIndex:
                 node.beside.update(set(use.names) - {name})
 
     def _meet(self, spec: object, mesh: object) -> None:
-        """Note the names in a spec, which are those of the mesh that it is meant for."""
+        """Record that the names in a spec belong to its mesh."""
         names = list(_names(spec))
         for name in names:
             node = self._node(name, Role.SPEC)
@@ -236,7 +237,7 @@ class AxisIndex:
                 node.beside.update(set(names) - {name})
 
     def _collect(self, use: CollectiveUse) -> None:
-        """A collective's names are those of what binds them: a shard_map's mesh, vmap, pmap."""
+        """Record that a collective's names are those of the mesh, vmap or pmap that binds them."""
         mesh, around = use.environment.context_mesh, use.environment.bound_axes
         bound = around if isinstance(around, tuple) else ()
         for name in use.axes:
@@ -256,7 +257,7 @@ class AxisIndex:
     # -- joining --------------------------------------------------------------------------------------
 
     def _node(self, name: str, role: Role) -> _Node | None:
-        """The node of a literal; None for a name that no single literal writes, and for none at all."""
+        """Return the node of a literal; None for a name that no single literal writes, and for None."""
         if not isinstance(name, Written) or not name:
             return None
         span = name.place.resolve()
@@ -267,7 +268,7 @@ class AxisIndex:
         return node
 
     def _join(self, one: str, other: str, role: Role) -> None:
-        """Note that two texts are one name. What is joined to no literal cannot be renamed."""
+        """Record that two texts are one name. A name without a literal cannot be renamed."""
         a, b = self._node(one, role), self._node(other, Role.OTHER)
         if not one:
             return
@@ -292,7 +293,7 @@ def _axis(node: _Node) -> Axis:
 
 
 def _names(value: object) -> Iterator[str]:
-    """The names in a spec, or in a part of one."""
+    """Yield the names in a spec, or in a part of one."""
     if isinstance(value, Spec):
         for part in (*value.entries, *value.unreduced, *value.reduced):
             yield from _names(part)

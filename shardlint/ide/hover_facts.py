@@ -32,7 +32,7 @@ from shardlint.model.uses import (
 from shardlint.output.layout import layout_of, picture
 from shardlint.support.lazy_dataclass import dataclass
 
-#: Devices of a mesh whose grid is drawn.
+#: The largest mesh whose grid is drawn, in devices.
 _MOST_DRAWN = 1_024
 
 
@@ -61,13 +61,13 @@ class Known:
         if self.mesh is None or self.spec is None or self.shape is None or self.refused:
             return None
         if self.spec.unreduced or self.spec.reduced:
-            return None  # what each device holds is a part of a sum
+            return None  # each device holds a part of a sum
         entries = tuple(None if i in self.replicated else e for i, e in enumerate(self.spec.entries))
         return self.mesh, Spec(entries), self.shape
 
     @property
     def array(self) -> str | None:
-        """The array's dtype and shape (``f32[8, 16]``)."""
+        """Return the array's dtype and shape (``f32[8, 16]``)."""
         return None if self.shape is None else type_text(self.shape, self.dtype)
 
     @property
@@ -77,7 +77,7 @@ class Known:
 
     @property
     def shard(self) -> Shape | None:
-        """The shape of what each device holds."""
+        """Return the shape of each device's shard."""
         if self._placed is None:
             return None
         mesh, spec, shape = self._placed
@@ -86,12 +86,12 @@ class Known:
             whole = global_shape(mesh, spec, each)
         except (ValueError, ZeroDivisionError):
             return None
-        # What is not split evenly is laid out otherwise than it is written.
+        # An uneven sharding is laid out differently from its spec.
         return None if any(equal(a, b) is False for a, b in zip(whole, shape, strict=True)) else each
 
     @property
     def shard_text(self) -> str | None:
-        """The dtype and shape of what each device holds."""
+        """Return the dtype and shape of each device's shard."""
         return None if self.shard is None else type_text(self.shard, self.dtype)
 
     @property
@@ -101,7 +101,7 @@ class Known:
 
     @property
     def copies(self) -> Dim | None:
-        """On how many devices each value is."""
+        """Return the number of devices that hold each value."""
         return None if self._placed is None or self.shard is None else replication(*self._placed[:2])
 
     @property
@@ -122,13 +122,13 @@ def _bytes_text(shape: Shape, dtype: str | None) -> str | None:
 
 
 def type_text(shape: Shape, dtype: str | None) -> str:
-    """A dtype and a shape: ``f32[8, 16]``; without what is not known of it."""
+    """Return a dtype and a shape, without unknown parts: ``f32[8, 16]``."""
     return str(ArrayType(shape, dtype)).removeprefix("?")
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A text to show behind a span; ``local`` where it is of a shard in a body."""
+    """A text to show after a span; ``local`` for a shard in a body."""
 
     span: Span
     text: str
@@ -144,7 +144,7 @@ class Knowledge:
         self._supposed = {use.place.resolve() for use in uses if use.supposed}
 
     def prepare(self) -> None:
-        """Work out everything, so that what is asked next is only looked up."""
+        """Compute everything, so that later queries are lookups."""
         _ = self._lines, self.hints
 
     def at(self, line: int, column: int, cell: int | None = None) -> list[Known]:
@@ -156,7 +156,7 @@ class Knowledge:
 
     @cached_property
     def _lines(self) -> dict[tuple[int | None, int], list[Span]]:
-        """The spans on each line of each cell."""
+        """Return the spans on each line of each cell."""
         found: dict[tuple[int | None, int], list[Span]] = {}
         for span in self._spans:
             for line in range(span.line, span.end_line + 1):
@@ -195,13 +195,13 @@ class Knowledge:
                 yield Known(place, "the mesh", mesh=mesh, origins=use.facts)
 
     def _mesh_at(self, place: Span) -> Mesh | None:
-        """The mesh that is made at a place, where what uses it tells, and tells of one."""
+        """Return the mesh created at a place, if its uses identify a single one."""
         held = self._made.get(place, set())
         return next(iter(held)) if len(held) == 1 else None
 
     @cached_property
     def _made(self) -> dict[Span, set[Mesh]]:
-        """The meshes that are used, by where they are made."""
+        """Return the meshes in use, by the place of their creation."""
         found: dict[Span, set[Mesh]] = {}
         for use in self._uses:
             if isinstance(use, ValueUse | ShardingUse) and isinstance(use.mesh, Mesh):
@@ -235,7 +235,7 @@ class Knowledge:
         return sorted(found, key=lambda hint: hint.span.order())
 
     def _hints_of_specs(self) -> Iterator[Hint]:
-        """The shards that a spec makes, where everything it places becomes the same."""
+        """Yield the shards of a spec, where all arrays that it places have the same."""
         texts: dict[Span, set[str | None]] = {}
         for use in self._uses:
             if isinstance(use, Placement):
@@ -304,7 +304,7 @@ def _parameter(use: ParameterUse, span: Span) -> Known:
 
 
 def _shard_text(known: Known) -> str | None:
-    """``f32[1024, 512] × 8 devices``; None where a size or the number of devices has no name."""
+    """Return ``f32[1024, 512] × 8 devices``; None where a size or the number of devices is unnamed."""
     shard = known.shard
     if shard is None or not shard or known.mesh is None:
         return None

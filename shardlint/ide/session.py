@@ -48,7 +48,7 @@ class Record:
         self._since = now()
 
     def hand_on(self) -> None:
-        """Count all this as read now."""
+        """Add these reads to the active recording."""
         file_access.hand_on(self._read)
 
     def holds(self) -> bool:
@@ -63,7 +63,7 @@ class Record:
         read = self._read
         if path in read.texts or path in read.kinds or os.path.dirname(path) in read.folders:
             return True
-        # Something in a folder that was not there makes the folder.
+        # A new entry in a folder changes the folder.
         above = os.path.dirname(path)
         while above != os.path.dirname(above):
             if read.kinds.get(above) == NOTHING:
@@ -74,7 +74,7 @@ class Record:
 
 @contextmanager
 def recorded() -> Iterator[Record]:
-    """Record what is read; it is complete at the end."""
+    """Record file accesses; the record is complete at the end."""
     record = Record()
     with file_access.recording(apart=True) as read:
         yield record
@@ -89,14 +89,14 @@ def staying() -> Analyzer:
 
 
 def rest() -> None:
-    """Do what takes long, since nobody waits for anything: load what explains a text, and collect garbage."""
+    """Do slow preparations while idle: load the modules that explain findings, and collect garbage."""
     from shardlint.ide import axis_completion, axis_index, hover_facts  # noqa: F401
 
     gc_policy.rest()
 
 
 def forget() -> None:
-    """Forget the modules that programs share: as files came or went, names may lead elsewhere."""
+    """Drop the modules that programs share: after files came or went, names may resolve differently."""
     import sys
 
     if "shardlint.inference.programs.module_loader" in sys.modules:
@@ -106,7 +106,7 @@ def forget() -> None:
 
 
 def encoded(text: str) -> bytes:
-    """A text as it would stand in its file: in UTF-8, unless it says otherwise (PEP 263)."""
+    """Return a text encoded as in its file: in UTF-8, unless it declares otherwise (PEP 263)."""
     data = text.encode("utf-8", "surrogatepass")
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
@@ -116,7 +116,7 @@ def encoded(text: str) -> bytes:
 
 
 def page_of(finding: Finding, settings: Settings) -> str | None:
-    """The address that explains a finding: its rule's page, else JAX's own."""
+    """Return the address that explains a finding: its rule's page, else JAX's own."""
     from shardlint.config import known_rules
     from shardlint.output.rule_links import address
 
@@ -125,7 +125,7 @@ def page_of(finding: Finding, settings: Settings) -> str | None:
 
 
 def ignoring(source: Source, finding: Finding, reason: str) -> tuple[Edit, ...]:
-    """The edits that add a comment which ignores a finding; none where no comment can."""
+    """Return the edits that add a comment which ignores a finding; none where that is impossible."""
     from shardlint.fixes.ignore_comments import ignoring
 
     return ignoring(source, [finding], reason).edits
@@ -139,7 +139,7 @@ def alternatives(source: Source, finding: Finding) -> list[Fix]:
 
 
 def axis_types(source: Source, use: MeshUse, settings: Settings) -> list[Fix]:
-    """The fixes that say of which type a mesh's axes are."""
+    """Return the fixes that state the types of a mesh's axes."""
     from shardlint.fixes.rewrites.axis_types import with_axis_types
     from shardlint.laws.core.values import AxisType
     from shardlint.laws.versions import NEWEST_ONLY, is_removed
@@ -155,9 +155,9 @@ def axis_types(source: Source, use: MeshUse, settings: Settings) -> list[Fix]:
 def fixed(
     source: Source, findings: Sequence[Finding], check: Callable[[Sequence[Source]], list[Finding]]
 ) -> dict[int | None, str]:
-    """The text of each cell that changes when all safe fixes are made, again and again until none is left.
+    """Return the text of each cell that changes when all safe fixes are applied until none is left.
 
-    ``findings`` are those to begin with, and ``check`` tells which there are then.
+    ``findings`` are the initial ones, and ``check`` returns those of later rounds.
     """
     from shardlint.fixes.fixpoint import fix_all
     from shardlint.fixes.open_documents import OpenDocument, open_document
@@ -176,7 +176,7 @@ def is_confirmable(finding: Finding) -> bool:
 
 
 def confirmer(python: str, settings: Settings, shunned: Sequence[str] = ()) -> Confirmer:
-    """Asks JAX about findings, one that does not lie in the ``shunned`` folders."""
+    """Return a confirmer whose interpreter is not in the ``shunned`` folders."""
     from shardlint.confirm.confirmer import Confirmer
 
     return Confirmer(python, settings.confirm_timeout, settings.confirm_devices, shunned=shunned)
@@ -193,9 +193,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A fixture that was run: its version of JAX, its parts, and a finding for each disagreement.
+    """The run of a fixture: its version of JAX, its parts, and a finding for each disagreement.
 
-    ``problem`` says why it ended early, when it did.
+    ``problem`` is the reason why it ended early, if it did.
     """
 
     jax: str | None
@@ -211,9 +211,9 @@ def run_fixture(
     python: str | None,
     started: Callable[[Child], None],
 ) -> Ran:
-    """Run a fixture, the user's own code, and set what JAX does beside what was found.
+    """Run a fixture, the user's own code, and compare JAX's behaviour with the findings.
 
-    ``started`` is given the process, which another thread may close.
+    ``started`` receives the process, which another thread may close.
     """
     from shardlint.confirm.fixtures.announcements import expectations_of
     from shardlint.confirm.fixtures.comparison import compare
@@ -235,14 +235,14 @@ def run_fixture(
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A file's text as it is on the disk, and findings with their places in it."""
+    """A file's text on disk, and findings with their positions in it."""
 
     text: str
     findings: tuple[Finding, ...]
 
 
 def placed(source: Source, findings: Sequence[Finding]) -> Placed:
-    """Findings in a file, all of them where they stand in its text: a notebook's in its JSON."""
+    """Return findings with their positions in the file's text: a notebook's in its JSON."""
     ours = tuple(f for f in findings if f.span.path == source.path)
     if not source.path.endswith(".ipynb"):
         return Placed("".join(cell.written for cell in source.cells), ours)
