@@ -20,7 +20,7 @@ from shardlint.model.uses import (
 from shardlint.source.api_sites import Site, SiteKind
 from shardlint.support.lazy_dataclass import dataclass
 
-#: What a use of each kind may tell about.
+#: The site kinds that a use of each kind may belong to.
 _KINDS: dict[type[Use], frozenset[SiteKind]] = {
     Placement: frozenset({SiteKind.PLACEMENT, SiteKind.CONSTRAINT, SiteKind.PARAMETER}),
     OperationUse: frozenset({SiteKind.PLACEMENT}),
@@ -48,7 +48,7 @@ class Judged:
 
 
 def coverage(sites: Sequence[Site], uses: Iterable[Use]) -> list[Judged]:
-    """Set the sites of a tree beside its uses; of several uses at one site the best-known counts."""
+    """Match the sites of a tree with its uses; of several uses at one site the best-known counts."""
     by_file: dict[tuple[str, int | None], list[int]] = {}
     for number, site in enumerate(sites):
         by_file.setdefault((site.span.path, site.span.cell), []).append(number)
@@ -60,7 +60,7 @@ def coverage(sites: Sequence[Site], uses: Iterable[Use]) -> list[Judged]:
 
 
 def _met(use: Use, sites: Sequence[Site], by_file: dict[tuple[str, int | None], list[int]]) -> set[int]:
-    """The sites that a use is of: the innermost around its place, and around where its parts are written."""
+    """Return the sites of a use: the innermost around its place, and around those of its parts."""
     kinds = _KINDS.get(type(use), frozenset())
     met = set()
     for place in _places(use) if kinds else ():
@@ -147,12 +147,12 @@ def problem_of(one: Judged) -> FileProblem:
 
 
 def reasons(judged: Iterable[Judged]) -> list[tuple[str, int]]:
-    """The reasons for what is not known, the most frequent first."""
+    """Return the reasons for unjudged parts, the most frequent first."""
     return Counter(one.reason for one in judged if one.reason is not None).most_common()
 
 
 def worst_files(judged: Iterable[Judged]) -> list[tuple[str, int, int]]:
-    """Path, open sites and sites of each file that has open ones, the most open first."""
+    """Return path, open sites and sites of each file that has open ones, the most open first."""
     sites: Counter[str] = Counter()
     unresolved: Counter[str] = Counter()
     for one in judged:

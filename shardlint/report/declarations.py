@@ -12,7 +12,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """The innermost class around a place, and what the statement there is assigned to; both may be empty."""
+    """The innermost class around a place, and the target of the assignment there; both may be empty."""
 
     module: str = ""
     attribute: str = ""
@@ -20,7 +20,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A stretch of a cell: a class's body, or a statement that assigns something."""
+    """A stretch of a cell: a class's body, or an assignment."""
 
     cell: int | None
     first: tuple[int, int]
@@ -30,7 +30,7 @@ class _Part:
 
 
 class Declarations:
-    """The declarations of one source, by place; it is read once, when first asked."""
+    """The declarations of one source, by place; parsed once, on demand."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -48,7 +48,7 @@ class Declarations:
 
 
 def _parts(text: str, cell: int | None) -> Iterator[_Part]:
-    """The classes and assignments of a text, outer ones first; none of a text that Python cannot parse."""
+    """Yield the classes and assignments of a text, outer ones first; none if it is not valid Python."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -63,6 +63,8 @@ def _parts(text: str, cell: int | None) -> Iterator[_Part]:
 
 
 def _ends(node: ast.stmt) -> tuple[tuple[int, int], tuple[int, int]]:
-    """First and last place, 1-based; columns of `ast` count bytes, which is near enough within a line."""
+    """Return the first and last place, 1-based; columns of `ast` count bytes, which is close enough
+    within a line.
+    """
     last = (node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1)
     return (node.lineno, node.col_offset + 1), last

@@ -23,13 +23,15 @@ from shardlint.report.values import (
 from shardlint.rules.messages.common import count_text, shape_text
 from shardlint.support.lazy_dataclass import dataclass
 
-#: The arrays of one mesh (None: no mesh was asked for), or why there are none.
+#: The arrays on one mesh (None: no mesh was requested), or the reason why there are none.
 Run = tuple[NamedMesh | None, Initialized | str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """The spec that rules give an array (a str is none; None: no rule does), and the rule's number."""
+    """The spec that rules assign to an array (a str is not a spec; None: no rule matches), and the rule's
+    index.
+    """
 
     spec: Spec | str | None
     rule: int | None = None
@@ -38,7 +40,7 @@ class _Taken:
 def init_report(
     init: str, runs: Sequence[Run], limit: int, logical: LogicalRules | None = None
 ) -> InitReport:
-    """Put together what init makes on each mesh, the rule that takes each array, and what is wrong.
+    """Combine the arrays of init on each mesh, the rule that matches each array, and the findings.
 
     ``limit`` is in bytes, ``logical`` are the configured rules for names that no mesh axis has.
     """
@@ -181,7 +183,7 @@ def _refused(array: InitArray, held: Holding, refused: Rejected, mesh: str) -> T
 
 
 def _merged(findings: Sequence[TableFinding]) -> tuple[TableFinding, ...]:
-    """One finding for what is the same on several meshes."""
+    """Return findings, with those that are equal on several meshes merged."""
     merged: dict[tuple[str, str, str], TableFinding] = {}
     for finding in findings:
         key = (finding.kind, finding.subject, finding.message)

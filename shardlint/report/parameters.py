@@ -1,4 +1,4 @@
-"""The parameters that a project's modules declare, as inference saw them, on each mesh."""
+"""The parameters that a project's modules declare, as inference found them, on each mesh."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def parameter_report(
     limit: int,
     rules: LogicalRules | None = None,
 ) -> ParameterReport:
-    """Put the uses of each run of inference together: one run for each deployment mesh, or one without any.
+    """Combine the uses of all runs of inference: one run for each deployment mesh, or one without any.
 
-    Without one, the meshes are those that the program binds itself; a parameter is then shown on the ones
-    that it or its file meets. ``limit`` is in bytes: larger ones should not lie whole on every device.
+    Without one, the meshes are those that the program itself creates; a parameter is then shown on those that
+    it or its file uses. ``limit`` is in bytes: larger parameters should not be replicated everywhere.
     """
     declared = {source.path: Declarations(source) for source in sources}
     deployed = [named for named, _ in runs if named is not None]
@@ -94,7 +94,7 @@ def _says_more(one: _Key, other: _Key, shape: Shape | None, less: Shape | None) 
 def report_of(
     meshes: tuple[NamedMesh, ...], parameters: Iterable[Parameter], limit: int, notes: tuple[str, ...] = ()
 ) -> ParameterReport:
-    """Sort parameters by what a device holds of them, and sum them up for each mesh."""
+    """Sort parameters by their size on a device, and sum them up for each mesh."""
 
     def heaviest(parameter: Parameter) -> tuple[float, float, str]:
         held = [(one.bytes or 0) * parameter.count for one in parameter.holdings if one is not None]
@@ -107,7 +107,9 @@ def report_of(
 
 
 def total(parameters: Iterable[Parameter], mesh: int) -> Total:
-    """Sum up what each device of a mesh holds. What is not known, or only perhaps there, is counted apart."""
+    """Return sums for each device of a mesh. Unknown and possibly absent parameters are counted
+    separately.
+    """
     device = whole = counted = unsummed = 0
     for parameter in parameters:
         held = parameter.holdings[mesh]
@@ -153,7 +155,7 @@ def _count(alike: Sequence[ParameterUse]) -> tuple[int, bool]:
 
 
 def _bound_meshes(uses: Iterable[Use]) -> dict[Mesh, set[str]]:
-    """The meshes of known sizes that a program binds, each with the files where it does."""
+    """Return the meshes of known sizes that a program creates, each with its files."""
     found: dict[Mesh, set[str]] = {}
     for use in uses:
         for mesh in _meshes_of(use):
@@ -168,7 +170,7 @@ def _meshes_of(use: Use) -> list[Mesh]:
 
 
 def _plain(mesh: Mesh) -> Mesh:
-    """A mesh by its axes alone: what a device holds does not depend on their types."""
+    """Return a mesh with Auto axes only: axis types do not affect sizes on a device."""
     return Mesh(mesh.names, mesh.sizes, (AxisType.AUTO,) * len(mesh.names))
 
 
@@ -191,7 +193,7 @@ def _parameter(key: _Key, use: ParameterUse, declared: Mapping[str, Declarations
     here = declared[key.span.path].at(key.span) if key.span.path in declared else None
     module = (here.module if here else "") or ("" if "." in use.owner else use.owner)
     attribute = [] if use.path or here is None or not here.attribute else [here.attribute]
-    # A bare `nnx.Param` is what its attribute is called.
+    # A bare `nnx.Param` is named after its attribute.
     last = [] if attribute and use.owner.startswith("nnx.") and use.name == "value" else [use.name]
     return Parameter(
         path=".".join(use.path or [*attribute, *last]),
@@ -208,14 +210,14 @@ def _parameter(key: _Key, use: ParameterUse, declared: Mapping[str, Declarations
 
 
 def labels_of(names: Spec | str | Unknown | None) -> tuple[str, ...]:
-    """The name of each dimension in partitioning names, empty where it has none or several."""
+    """Return the name of each dimension in partitioning names, empty where it has none or several."""
     if not isinstance(names, Spec):
         return ()
     return tuple(axes[0] if len(axes := entry_axes(entry)) == 1 else "" for entry in names.entries)
 
 
 def names_text(names: Spec | str | Unknown | None) -> str | None:
-    """Partitioning names as written: a tuple, or a string in quotes; None where there are none."""
+    """Return partitioning names as written: a tuple, or a string in quotes; None where there are none."""
     if names is None:
         return None
     if isinstance(names, Unknown):

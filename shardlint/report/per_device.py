@@ -31,7 +31,7 @@ def holding(
     if spec is None:
         return Holding(problem="its spec is not known"), None
     size = Unknown("its shape is not known") if shape is None else shape
-    # First the sharding is made, whatever the shape is; then the array is put there.
+    # The sharding is created first, whatever the shape; then the array is placed.
     made = judge_sharding(mesh, spec)
     for verdict in (made, judge_placement(Api.DEVICE_PUT, mesh, spec, size)):
         if isinstance(verdict, Rejected):
@@ -54,9 +54,9 @@ def spec_on(
     library: str,
     rules: LogicalRules | None,
 ) -> tuple[Spec | None, str | None]:
-    """The spec that partitioning names come to on a mesh, or why that is not known.
+    """Return the spec of partitioning names on a mesh, or the reason why it is not known.
 
-    ``axes`` is what the program's own rules make of them; ``rules`` are those of the configuration, for
+    ``axes`` is their translation by the program's own rules; ``rules`` are those of the configuration, for
     names that the mesh does not have.
     """
     if isinstance(names, Unknown):
@@ -91,7 +91,7 @@ def _renamed(names: Spec, library: str, rules: LogicalRules) -> Spec | None:
 
 
 def refusal(verdict: Rejected, spec: Spec, shape: Shape | None, mesh: Mesh) -> str:
-    """Say in words why JAX refuses a spec."""
+    """Return JAX's reason for rejecting a spec, in words."""
     dimension, axis = verdict.dimension, verdict.axis
     if verdict.cause is Cause.TOO_LONG and shape is not None:
         return f"{spec} has {count_text(len(spec), 'entry')}, and the array has rank {len(shape)}"
@@ -106,5 +106,5 @@ def refusal(verdict: Rejected, spec: Spec, shape: Shape | None, mesh: Mesh) -> s
 
 
 def whole_bytes(shape: Shape | None, dtype: str | None) -> int | None:
-    """Bytes of the whole array, None where something is not known."""
+    """Return the bytes of the whole array, None where something is not known."""
     return None if shape is None else array_bytes(shape, dtype)

@@ -1,4 +1,4 @@
-"""A report of a project: which runs of inference it takes, or which of its model's init."""
+"""The report of a project, from runs of inference or of its model's init."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def report_paths(
 ) -> ParameterReport:
     """Report the parameters that the modules in files and folders declare.
 
-    All code of a file that can make parameters counts, also what never mentions sharding; other files only
-    as far as these import them. Files that cannot be read are in the notes.
+    Files that can create parameters are analyzed completely, even if they never mention sharding; other files
+    only as far as these import them. Unreadable files are listed in the notes.
     """
     settings, paths = replace(settings, exhaustive=True), list(paths)
     _, read = reader(settings).read_paths(paths, progress, broken=True)
@@ -66,10 +66,10 @@ def report_init(
     python: str | None = None,
     progress: Progress | None = None,
 ) -> InitReport:
-    """Run a model's init, the user's own code, on each mesh, and report the parameters it makes.
+    """Run a model's init, the user's own code, on each mesh, and report the parameters it creates.
 
-    ``init`` and ``rules`` are written ``package.module:name``, and are the configured ones where they are
-    not given. Raises ConfigError where nothing says what to run.
+    ``init`` and ``rules`` are written ``package.module:name``, and default to the configured ones. Raises
+    ConfigError where there is nothing to run.
     """
     init, rules = init or settings.report_init, rules or settings.report_rules
     if init is None:
@@ -100,7 +100,9 @@ def report_init(
 
 
 def deployed(settings: Settings) -> list[NamedMesh | None]:
-    """The meshes to report on: that of the command line, else those of the configuration, else None."""
+    """Return the meshes to report on: that of the command line, else those of the configuration, else
+    None.
+    """
     return [NamedMesh(one.name or "--mesh", one.mesh) for one in settings.deployments] or [None]
 
 

@@ -13,7 +13,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NamedMesh:
-    """A mesh under the name it has in the configuration, on the command line, or in the program."""
+    """A mesh and its name in the configuration, on the command line, or in the program."""
 
     name: str
     mesh: Mesh
@@ -41,14 +41,13 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter, or ``count`` alike.
+    """One parameter, or ``count`` equal ones.
 
-    ``module`` is the class that declares it, ``path`` where it lies in its module or in what init makes,
-    ``owner`` the layer (``nn.Dense``; empty where init made it). ``names`` is the partitioning that was
-    written, ``labels`` the name each dimension has in it; ``bytes`` are those of one whole array.
-    ``rule`` is the index of the rule that took it. ``alternative`` tells that the program may make another
-    one in its place. ``holdings`` has one entry a mesh of the report: None where the parameter does not
-    meet that mesh.
+    ``module`` is the class that declares it, ``path`` its path in the module or in the result of init,
+    ``owner`` the layer (``nn.Dense``; empty where init created it). ``names`` is the partitioning as written,
+    ``labels`` the name of each dimension in it; ``bytes`` are those of one whole array. ``rule`` is the index
+    of the matching rule. ``alternative`` is true if the program may create another one in its place.
+    ``holdings`` has one entry for each mesh of the report: None where the parameter is not used on that mesh.
     """
 
     path: str
@@ -67,15 +66,15 @@ class Parameter:
 
     @property
     def name(self) -> str:
-        """The module and the path in it."""
+        """Return the module and the path in it."""
         return f"{self.module}.{self.path}" if self.module else self.path
 
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Sums over one mesh: ``device`` is what each device holds, ``whole`` what one copy of all takes.
+    """Sums over one mesh: ``device`` is the size on each device, ``whole`` that of one copy of everything.
 
-    ``counted`` parameters are summed; ``open`` are left out, since something of them is not known.
+    ``counted`` parameters are summed; ``open`` ones are left out, since something about them is not known.
     """
 
     device: int
@@ -86,7 +85,7 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class ParameterReport:
-    """Parameters, by what each device holds of them, with totals for each mesh. ``notes`` are for people."""
+    """Parameters, sorted by their size on a device, with totals for each mesh. ``notes`` are messages."""
 
     meshes: tuple[NamedMesh, ...]
     parameters: tuple[Parameter, ...]
@@ -97,7 +96,7 @@ class ParameterReport:
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """A rule for paths: how many parameters its pattern matches, and how many it takes as the first."""
+    """A rule for paths: the number of parameters its pattern matches, and of those it matches first."""
 
     rule: PathRule
     matches: int
@@ -106,10 +105,10 @@ class RuleRow:
 
 @dataclass(frozen=True, slots=True)
 class TableFinding:
-    """Something wrong with rules and parameters. ``subject`` is the rule or the path; ``meshes`` by name.
+    """A mistake in rules or parameters. ``subject`` is the rule or the path; ``meshes`` are names.
 
     ``kind`` is one of ``broken-pattern``, ``unmatched-rule``, ``shadowed-rule``, ``no-rule``, ``not-a-spec``
-    and the names of `shardlint.laws.core.verdicts.Cause` for a spec that JAX refuses.
+    and the names of `shardlint.laws.core.verdicts.Cause` for a spec that JAX rejects.
     """
 
     kind: str
