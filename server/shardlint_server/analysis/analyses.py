@@ -1,4 +1,4 @@
-"""Reports on what is open: made after a pause in typing, off the event loop, never for a stale text."""
+"""Reports on open documents: computed after a pause in typing, off the event loop, never for a stale text."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from shardlint_server.documents.documents import Target
 class Report:
     """The diagnostics of each part of a target, by the part's URI, and the analysis they came from.
 
-    Where the analysis failed there are none, and ``analysis`` and ``settings`` are None. ``record`` is what
-    was read for it, the files that the target imports among it.
+    After a failed analysis there are none, and ``analysis`` and ``settings`` are None. ``record`` holds the
+    files read for it, including the target's imports.
     """
 
     diagnostics: Mapping[str, Sequence[types.Diagnostic]] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Report:
 
 @dataclass(slots=True)
 class _Running:
-    """An analysis that waits or runs; ``touched`` are the paths that have changed since it began."""
+    """A waiting or running analysis; ``touched`` are the paths that have changed since it began."""
 
     target: Target
     future: asyncio.Future[Report]
@@ -61,7 +61,7 @@ class Analyses:
     ) -> None:
         #: Seconds without a change before an analysis starts.
         self.pause = 0.15
-        #: Whether somebody tells of each file that changes; else the files are looked at.
+        #: Whether the client reports changed files; otherwise they are polled.
         self.told_of_changes = False
         self._worker = worker
         self._current = current
@@ -71,11 +71,11 @@ class Analyses:
         self._typed: str | None = None
         self._running: dict[str, _Running] = {}
         self._known: dict[str, tuple[Target, Report]] = {}
-        #: Targets whose report is to be made anew, though their text is the same.
+        #: Targets whose reports are invalid, though their text is the same.
         self._outdated: set[str] = set()
 
     def changed(self, uri: str) -> None:
-        """Note that the target with this URI was just edited."""
+        """Record that the target with this URI was just edited."""
         self._changed[uri] = asyncio.get_running_loop().time()
         self._typed = uri
         self._worker.look()
@@ -89,7 +89,7 @@ class Analyses:
         self._worker.look()
 
     def touch(self, paths: Collection[str]) -> list[str]:
-        """Note that files have changed; return the URIs of the targets whose reports may be others now."""
+        """Record that files have changed; return the URIs of the targets whose reports may change."""
         for running in self._running.values():
             running.touched.update(paths)
         affected = [uri for uri, (_, report) in self._known.items() if report.touched(paths)]
@@ -97,25 +97,27 @@ class Analyses:
         return affected
 
     def forget(self) -> None:
-        """Make all reports anew when they are asked for: what they depend on has changed."""
+        """Invalidate all reports: their dependencies have changed."""
         self._outdated.update(self._known)
         self._running.clear()
         self._worker.look()
 
     def known(self, uri: str) -> tuple[Target, Report] | None:
-        """The last report on the target that a URI belongs to, which may be on a text that changed since."""
+        """Return the last report on the target of a URI, which may be on an older text."""
         target = self._current(uri)
         return None if target is None else self._known.get(target.uri)
 
     async def settled(self, uri: str) -> tuple[Target, Report] | None:
-        """Report on the target that a URI belongs to as `latest` does, at once where its text is known."""
+        """Return a report on the target of a URI as `latest` does, without waiting where its text is
+        known.
+        """
         known = self.known(uri)
         return known if known is not None and known[0] == self._current(uri) else await self.latest(uri)
 
     async def latest(self, uri: str) -> tuple[Target, Report] | None:
-        """Report on the target that a URI belongs to; None once it is closed.
+        """Return a report on the target of a URI; None once it is closed.
 
-        A text that changes meanwhile is analysed anew, so the report is on what is open on return.
+        A text that changes meanwhile is analysed again, so the report is on the text that is open on return.
         """
         while (target := self._current(uri)) is not None:
             wait = self._changed.get(target.uri, -math.inf) + self.pause - asyncio.get_running_loop().time()
@@ -147,7 +149,7 @@ class Analyses:
         running = self._running.get(target.uri)
         if running is None or running.target != target:
             running = self._submit(target)
-        # A request that is cancelled must not take the analysis from the others that wait for it.
+        # Cancelling one request must not cancel the analysis for the others that wait for it.
         return await asyncio.shield(running.future)
 
     def _submit(self, target: Target) -> _Running:
@@ -184,7 +186,7 @@ class Analyses:
         if done.cancelled() or not current or error is not None or self._was_overtaken(report, running):
             if not future.done():
                 future.set_exception(Superseded())
-                future.exception()  # nobody may be waiting any more
+                future.exception()  # there may be no waiters left
             return
         self._known[target.uri] = (target, report)
         self._outdated.discard(target.uri)

@@ -28,13 +28,13 @@ class Insight:
     axes: AxisIndex
 
     def part(self, uri: str) -> Part | None:
-        """The part with a URI."""
+        """Return the part with a URI."""
         return next((part for part in self.target.parts if part.uri == uri), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in a document as the analysis counts: line and column from 1, columns in code points."""
+    """A position in a document as the analysis counts: line and column from 1, columns in code points."""
 
     part: Part
     path: str
@@ -43,19 +43,19 @@ class Position:
 
 
 class Insights:
-    """The insights into what is open; each is made once, in the thread that analyses."""
+    """The insights into open documents; each is computed once, in the analysis thread."""
 
     def __init__(self, analyses: Analyses, worker: Worker) -> None:
         self._analyses, self._worker = analyses, worker
         self._made: dict[str, tuple[Report, Insight]] = {}
 
     async def settled(self, uri: str) -> Insight | None:
-        """The insight into the text that is open now; None for what is closed, or could not be analysed."""
+        """Return the insight into the current text; None for closed documents, or failed analyses."""
         latest = await self._analyses.settled(uri)
         return None if latest is None else await self._of(*latest)
 
     async def known(self, uri: str) -> Insight | None:
-        """The last insight, which may be into a text that changed since: good enough for who types."""
+        """Return the last insight, which may be into an older text: good enough while the user types."""
         known = self._analyses.known(uri)
         return await self.settled(uri) if known is None else await self._of(*known)
 

@@ -1,4 +1,4 @@
-"""From a target to its report: the settings for its path, the linter, and the conversion."""
+"""Reports of targets: the settings for their paths, the linter, and the conversion."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class TargetLinter:
 
 
 def source_of(target: Target) -> editing.Source:
-    """A target as the linter takes it."""
+    """Return a target as a source."""
     if target.is_notebook:
         return source_from_cells(target.path, _cells(target))
     return source_from_text(target.path, target.parts[0].text)

@@ -1,4 +1,4 @@
-"""The axes of the project around a document: its files as they are open, else as they are on the disk."""
+"""The axes of the project around a document: its files as open in the editor, else as on disk."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from shardlint.api import AxisIndex
     from shardlint_server.analysis.insights import Insight
 
-#: Has some work done in the thread that analyses, which is given the open texts of now.
+#: Runs work in the analysis thread, with the open texts at that time.
 Submit = Callable[["Callable[[dict[str, bytes]], AxisIndex]", Urgency], "Awaitable[AxisIndex]"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """The analysis of one file, and what was read for it."""
+    """The analysis of one file, and the files read for it."""
 
     source: editing.Source
     analysis: Analysis
@@ -34,7 +34,7 @@ class _Kept:
 
 
 class ProjectAxes:
-    """The axes of projects; a file is analysed anew when it, or what it imports, has changed."""
+    """The axes of projects; a file is analysed again when it, or one of its imports, has changed."""
 
     def __init__(self, workspace: Workspace, configuration: Configuration, submit: Submit) -> None:
         self._workspace, self._configuration, self._submit = workspace, configuration, submit
@@ -42,11 +42,11 @@ class ProjectAxes:
         self._kept: dict[str, dict[str, _Kept]] = {}
 
     def known(self, insight: Insight) -> AxisIndex | None:
-        """The axes of the project as they were found last, None before anybody asked."""
+        """Return the axes of the project as last computed, None before the first request."""
         return self._axes.get(self._folder(insight))
 
     async def around(self, insight: Insight) -> AxisIndex:
-        """The axes of the project that a target belongs to."""
+        """Return the axes of the project that contains a target."""
         workspace, folder, asked = self._workspace, self._folder(insight), insight.target
         notebooks = [target_of(workspace, uri) for uri in workspace.notebook_documents]
         beside = [asked, *(target for target in notebooks if target is not None)]
@@ -59,19 +59,19 @@ class ProjectAxes:
         return self._axes[folder]
 
     def _folder(self, insight: Insight) -> str:
-        """The folder of a project: that of the workspace, else the one that the configuration stands in."""
+        """Return the folder of a project: that of the workspace, else that of the configuration."""
         path = insight.target.path
         around = self._configuration.folder_of(path)
         if around is not None:
             return around
         root, beside = os.path.abspath(insight.settings.root), os.path.dirname(os.path.abspath(path))
-        # The defaults name where the server was started, which says nothing about the file.
+        # The default root is the server's working directory, which is unrelated to the file.
         inside = os.path.join(beside, "").startswith(os.path.join(root, ""))
         too_wide = root in (os.path.abspath(os.sep), os.path.expanduser("~"))
         return root if inside and not too_wide else beside
 
     def _made(self, folder: str, targets: Sequence[Target]) -> AxisIndex:
-        """The axes of what is in a folder, and of what is open besides; in the thread that analyses."""
+        """Return the axes of the files in a folder, and of open documents; runs in the analysis thread."""
         linter = Linter(self._settings(folder), self._settings)
         sources = {source.path: source for source in linter.read_paths([folder])[1]}
         for target in targets:

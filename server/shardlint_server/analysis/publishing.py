@@ -13,7 +13,7 @@ from shardlint_server.analysis.analyses import Analyses
 class Publisher:
     """Publishes the report on each open target, once per pause in typing.
 
-    It remembers which documents it published for, to clear those of a closed file or a deleted cell.
+    It records the documents it published for, to clear those of a closed file or a deleted cell.
     """
 
     def __init__(self, analyses: Analyses, send: Callable[[types.PublishDiagnosticsParams], None]) -> None:
@@ -23,22 +23,22 @@ class Publisher:
         self._published: dict[str, set[str]] = {}
 
     def schedule(self, uri: str) -> None:
-        """Publish for the target with this URI soon, in place of what was scheduled for it."""
+        """Publish for the target with this URI soon, replacing any scheduled publication."""
         self._cancel(uri)
         self._tasks[uri] = asyncio.get_running_loop().create_task(self._publish(uri))
 
     def renew(self, uris: Iterable[str]) -> None:
-        """Publish anew for those of these targets that are open."""
+        """Publish again for those of these targets that are open."""
         for uri in uris:
             if uri in self._tasks:
                 self.schedule(uri)
 
     def schedule_all(self) -> None:
-        """Publish for every open target anew."""
+        """Publish again for every open target."""
         self.renew(list(self._tasks))
 
     def clear(self, uri: str) -> None:
-        """Take back all diagnostics of a closed target."""
+        """Clear all diagnostics of a closed target."""
         self._cancel(uri)
         for document in self._published.pop(uri, ()):
             self._send(types.PublishDiagnosticsParams(uri=document, diagnostics=[]))

@@ -1,4 +1,4 @@
-"""Telling the client that it should ask again: for diagnostics, and what else is made from reports."""
+"""Requests to the client to refresh diagnostics, and other data derived from reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pulls(client: LanguageServer) -> bool:
 
 
 class Refresher:
-    """Asks the client to ask again, once for changes that come together, if it can be asked."""
+    """Asks the client to refresh, once for simultaneous changes, if it supports that."""
 
     def __init__(self, client: LanguageServer, analyses: Analyses) -> None:
         self._client, self._analyses = client, analyses
@@ -51,7 +51,7 @@ class Refresher:
         return [refresh for feature, refresh in able if feature and feature.refresh_support]
 
     def publish_configuration(self, file: str, problems: Sequence[Problem]) -> None:
-        """Show what is wrong with a configuration file, in the file itself, which no client pulls for."""
+        """Publish the errors in a configuration file, in the file itself, for which no client pulls."""
         diagnostics = [
             types.Diagnostic(
                 range=types.Range(

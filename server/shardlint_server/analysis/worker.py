@@ -1,4 +1,4 @@
-"""One thread for analyses: the most urgent first, and what is less urgent makes way for it."""
+"""One thread for analyses: the most urgent first, interrupting less urgent ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Urgency(IntEnum):
-    """Who waits: someone who types, someone who looks at an open file, or nobody."""
+    """The urgency of work: for a user who types, for one who views an open file, or for no one."""
 
     TYPED = 0
     OPEN = 1
@@ -26,18 +26,18 @@ class Urgency(IntEnum):
 
 
 class Superseded(Exception):
-    """Nobody wants this work any more."""
+    """The work is no longer needed."""
 
 
-#: So many seconds after the last work nobody seems to wait.
+#: Seconds after the last work until the worker counts as idle.
 _WHILE = 2.0
 Begin = Callable[[], Callable[[], T]]
-"""Called on the event loop when the work's turn has come; what it returns is called in the thread."""
+"""Called on the event loop when the work's turn has come; the returned function runs in the thread."""
 
 
 @dataclass(eq=False, slots=True)
 class Job(Generic[T]):
-    """Work that waits or runs; ``stale`` tells whether anybody still wants it."""
+    """Waiting or running work; ``stale`` returns whether it is no longer needed."""
 
     urgency: Urgency
     number: int
@@ -52,7 +52,7 @@ class Job(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """How work ended: in a result, in an error, or before its end."""
+    """The outcome of work: a result, an error, or an interruption."""
 
     result: Any = None
     error: BaseException | None = None
@@ -73,23 +73,23 @@ class Worker:
     def submit(
         self, begin: Begin[T], urgency: Urgency, stale: Callable[[], bool] = lambda: False
     ) -> asyncio.Future[T]:
-        """Do some work when its turn comes; the future raises Superseded if that is never."""
+        """Run work when its turn comes; the future raises Superseded if that never happens."""
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         job = Job(urgency, next(self._numbers), begin, stale, future)
         heapq.heappush(self._waiting, job)
         if self._running is not None and urgency < self._running.urgency:
-            self._running.stop.ask()  # it is begun anew when its turn comes again
+            self._running.stop.ask()  # it starts again when its turn comes
         self._stay_awake()
         self._pump()
         return future
 
     def look(self) -> None:
-        """End the work that runs if nobody wants it any more."""
+        """Stop the running work if it is no longer needed."""
         if self._running is not None and _is_vain(self._running):
             self._running.stop.ask()
 
     def close(self) -> None:
-        """End all work."""
+        """Stop all work."""
         self._closed = True
         self._stay_awake()
         if self._running is not None:
@@ -110,7 +110,7 @@ class Worker:
             work.add_done_callback(lambda done, job=job: self._finished(job, done))  # type: ignore[misc]
 
     def _rest_later(self) -> None:
-        """Do what can wait once nobody has asked for anything for a while: it takes long."""
+        """Schedule slow housekeeping for when the worker has been idle for a while."""
         self._stay_awake()
         if self._running is None and not self._closed:
             loop = asyncio.get_running_loop()

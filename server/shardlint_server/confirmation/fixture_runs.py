@@ -1,4 +1,4 @@
-"""The fixtures that were run in this session, and what JAX did; each in a process of its own."""
+"""The fixtures run in this session, with JAX's behaviour; each in a process of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shardlint_server.documents.documents import Target
 
 
 class FixtureRuns:
-    """Runs fixtures, and keeps what came of it for as long as their text is the same."""
+    """Runs fixtures, and keeps their results while their text is unchanged."""
 
     def __init__(self) -> None:
         self._executor = ThreadPoolExecutor(max_workers=2, thread_name_prefix="fixtures")
@@ -22,16 +22,16 @@ class FixtureRuns:
         self._children: dict[str, Any] = {}
 
     def is_running(self, uri: str) -> bool:
-        """Whether a fixture is being run."""
+        """Return whether a fixture is running."""
         return uri in self._children
 
     def result(self, target: Target) -> editing.Ran | None:
-        """What came of a run of a target as it is now."""
+        """Return the result of running a target in its present form."""
         texts, ran = self._ran.get(target.uri, ((), None))
         return ran if texts == _texts(target) else None
 
     def of(self, target: Target) -> Sequence[Finding]:
-        """What the run of a target found."""
+        """Return the findings of a target's run."""
         ran = self.result(target)
         return ran.disagreements if ran is not None else ()
 
@@ -59,17 +59,17 @@ class FixtureRuns:
         return ran
 
     def interrupt(self, uri: str) -> None:
-        """End the process of a fixture."""
+        """Stop the process of a fixture."""
         if (child := self._children.get(uri)) is not None:
             with contextlib.suppress(Exception):
                 child.close()
 
     def forget(self, uri: str) -> None:
-        """Forget what came of a fixture."""
+        """Drop the result of a fixture."""
         self._ran.pop(uri, None)
 
     def close(self) -> None:
-        """End all processes."""
+        """Stop all processes."""
         self._executor.shutdown(wait=False, cancel_futures=True)
         for uri in list(self._children):
             self.interrupt(uri)

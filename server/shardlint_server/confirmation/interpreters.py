@@ -11,10 +11,10 @@ from shardlint.api import editing
 
 
 def found(named: str | None, shunned: Sequence[str]) -> str:
-    """Return the interpreter that a name or path means, that which runs this for None.
+    """Return the interpreter for a name or path; for None, the one that runs this.
 
-    A name is looked up on ``PATH``, but not in folders that lie in the shunned ones, nor in relative ones,
-    which mean something else wherever one is.
+    A name is looked up on ``PATH``, except in folders inside the shunned ones, and in relative ones, whose
+    meaning depends on the working directory.
     """
     python = named or sys.executable
     if not shunned or os.path.dirname(python):
@@ -25,7 +25,7 @@ def found(named: str | None, shunned: Sequence[str]) -> str:
 
 
 def refusal(python: str, shunned: Sequence[str]) -> str | None:
-    """Say why an interpreter is not run, None if it may be."""
+    """Return the reason why an interpreter is not run, None if it may be."""
     _, environment = editing.home_of(python)
     if not os.path.isabs(python):
         return f"there is no {python} outside of the workspace, which is not trusted (option `trusted`)"

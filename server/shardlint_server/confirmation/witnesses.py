@@ -1,4 +1,4 @@
-"""The JAX that findings are confirmed by: a process that runs small programs of ours."""
+"""The JAX that confirms findings: a process that runs small generated programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shardlint.model.findings import Confirmation, Finding
 
 
 class Witnesses:
-    """Asks JAX about findings in a thread of its own, by a worker that is kept warm."""
+    """Confirms findings in a thread of its own, with a worker that stays running."""
 
     def __init__(self) -> None:
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="confirm")
@@ -24,7 +24,7 @@ class Witnesses:
     async def ask(
         self, finding: Finding, settings: Settings, python: str, shunned: Sequence[str]
     ) -> tuple[Finding, list[str]]:
-        """Return a finding with its confirmation, and why there is none.
+        """Return a finding with its confirmation, and the reasons if there is none.
 
         ``python`` is the interpreter that has JAX; nothing in the ``shunned`` folders is run or imported.
         """
@@ -49,17 +49,17 @@ class Witnesses:
         return confirmed, list(confirmer.notes) if unasked else []
 
     def recalled(self, finding: Finding) -> Finding:
-        """A finding with what JAX said of it, or of one just like it."""
+        """Return a finding with its confirmation, or that of an equivalent one."""
         confirmer = self._confirmer
         recalled: Finding = finding if confirmer is None else confirmer.recalled(finding)
         return recalled
 
     def interrupt(self) -> None:
-        """End what JAX works on."""
+        """Interrupt the confirmation in progress."""
         if self._confirmer is not None:
             self._confirmer.interrupt()
 
     def close(self) -> None:
-        """End the worker."""
+        """Stop the worker."""
         self._executor.shutdown(wait=False, cancel_futures=True)
         self.interrupt()

@@ -24,7 +24,7 @@ SEVERITIES = {
     Severity.INFO: types.DiagnosticSeverity.Information,
 }
 
-#: Names that JAX has, or had, and that are on their way out; and what can be taken away.
+#: Rules about deprecated or removed names, and about code that can be deleted.
 TAGS = {
     "SHL801": types.DiagnosticTag.Deprecated,
     "SHL802": types.DiagnosticTag.Deprecated,
@@ -37,24 +37,24 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A document as the client knows it: its URI, and its lines to count columns in."""
+    """A document as the client knows it: its URI, and its lines for counting columns."""
 
     uri: str
     lines: Sequence[str]
 
 
 Locate = Callable[[Span], Text]
-"""Finds the document that a span stands in."""
+"""Finds the document that contains a span."""
 
 
 @lru_cache(maxsize=32)
 def split_lines(text: str) -> Sequence[str]:
-    """Split at the line ends of Python and the protocol; `str.splitlines` knows more, as form feed."""
+    """Split at the line ends of Python and the protocol; `str.splitlines` has more, such as form feed."""
     return tuple(_LINE_END.split(text))
 
 
 def to_position(line: int, column: int, lines: Sequence[str], codec: PositionCodec) -> types.Position:
-    """Convert a 1-based line and code-point column. A place beyond the text becomes its nearest place."""
+    """Convert a 1-based line and code-point column. A place beyond the text is moved to its end."""
     if line > len(lines):
         last = len(lines) - 1
         return types.Position(line=last, character=codec.client_num_units(lines[last]))
@@ -63,7 +63,7 @@ def to_position(line: int, column: int, lines: Sequence[str], codec: PositionCod
 
 
 def from_position(position: types.Position, lines: Sequence[str], codec: PositionCodec) -> tuple[int, int]:
-    """Convert a position to 1-based line and code-point column, one beyond the text to its nearest place."""
+    """Convert a position to 1-based line and code-point column; one beyond the text is moved to its end."""
     if position.line >= len(lines):
         return len(lines), len(lines[-1]) + 1
     found = codec.position_from_client_units(lines, position)
@@ -87,10 +87,10 @@ def to_location(span: Span, locate: Locate, codec: PositionCodec) -> types.Locat
 def to_diagnostic(
     finding: Finding, locate: Locate, codec: PositionCodec, page: str | None = None
 ) -> types.Diagnostic:
-    """Convert a finding: the message with its help and what JAX said of it, related places, and its tag.
+    """Convert a finding: the message with its help and JAX's outcome, related places, and its tag.
 
-    ``page`` is the address of the rule's page, where its code leads to.
-    An expected finding is no news to who wrote it: it becomes a hint, which editors show faintly.
+    ``page`` is the address of the rule's page, to which its code links. An expected finding becomes a hint,
+    which editors show faintly.
     """
     return types.Diagnostic(
         range=to_location(finding.span, locate, codec).range,

@@ -21,14 +21,14 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
 class Document(TextDocument):
-    """A text document whose lines end as the protocol says.
+    """A text document with the line ends of the protocol.
 
     Those of pygls end at form feeds and other separators too, so an edit further down hits the wrong line.
     """
 
     @property
     def lines(self) -> Sequence[str]:
-        """The lines with their ends."""
+        """Return the lines with their ends."""
         return _LINE.findall(self.source)
 
 
@@ -40,7 +40,7 @@ class Documents(Workspace):
         self._encoded: dict[str, tuple[str, bytes]] = {}
 
     def opened(self) -> dict[str, bytes]:
-        """The Python files that are open, by path, as they would be if they were saved now."""
+        """Return the contents of open Python files by path, as they would be if saved now."""
         found: dict[str, tuple[str, bytes]] = {}
         for uri, document in self.text_documents.items():
             path = file_of(uri)
@@ -79,16 +79,16 @@ class Target:
     is_notebook: bool = False
 
     def part_of(self, span: Span) -> Part | None:
-        """Find the part a span stands in; what is said of a notebook as a whole stands in its first cell."""
+        """Return the part that contains a span; a problem of a whole notebook belongs to its first cell."""
         if span.path != self.path:
             return None
         cells = [part for part in self.parts if span.cell in (None, part.cell)]
         return cells[0] if cells else None
 
     def locate(self, span: Span, opened: Mapping[str, bytes]) -> Text:
-        """Find the document of a span: a part of this target, else a file, as it is open or on the disk.
+        """Return the document of a span: a part of this target, else a file, as open or on disk.
 
-        Of a file that cannot be read no line is known: places in it collapse to its start.
+        In a file that cannot be read, all places collapse to its start.
         """
         part = self.part_of(span)
         if part is not None:
@@ -102,7 +102,7 @@ class Target:
 
 
 def path_of(uri: str) -> str:
-    """Return the path of a file's URI; of any other (``untitled:Untitled-1``) what stands in place of one."""
+    """Return the path of a file's URI; for any other (``untitled:Untitled-1``) a substitute."""
     return uris.to_fs_path(uri) or uris.urlparse(uri)[2]
 
 
@@ -112,7 +112,7 @@ def file_of(uri: str) -> str | None:
 
 
 def target_of(workspace: Workspace, uri: str) -> Target | None:
-    """Return what an open file, notebook or cell belongs to, as it is now; None if it is not open."""
+    """Return the target of an open file, notebook or cell, in its present form; None if it is not open."""
     notebook = workspace.get_notebook_document(notebook_uri=uri) or workspace.get_notebook_document(
         cell_uri=uri
     )
@@ -125,7 +125,7 @@ def target_of(workspace: Workspace, uri: str) -> Target | None:
 
 
 def _cells(workspace: Workspace, notebook: types.NotebookDocument) -> tuple[Part, ...]:
-    """Return the Python cells; other code cells (SQL, shell) are not ours."""
+    """Return the Python cells; code cells in other languages (SQL, shell) are ignored."""
     documents = [workspace.text_documents.get(unquote(cell.document)) for cell in notebook.cells]
     return tuple(
         Part(cell.document, document.version, document.source, cell=index)

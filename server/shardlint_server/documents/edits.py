@@ -1,4 +1,4 @@
-"""Edits as the protocol has them: of the documents that are open, and of files on the disk."""
+"""Edits as protocol types: of open documents, and of files on disk."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Change = types.TextEdit | types.SnippetTextEdit
 def text_edits(
     target: Target, edits: Iterable[Edit], codec: PositionCodec
 ) -> dict[str, list[types.TextEdit]] | None:
-    """Edits by the URI of the document that they are of; line ends are those of the document.
+    """Return edits by the URI of their document, with its line ends.
 
-    None where one is of another file than the target.
+    None where one belongs to another file than the target.
     """
     found: dict[str, list[types.TextEdit]] = {}
     for edit in edits:
@@ -44,7 +44,7 @@ def newline_of(text: str) -> str:
 
 
 def difference(part: Part, text: str, codec: PositionCodec) -> list[types.TextEdit]:
-    """The edits, of whole lines, that make another text of a part's."""
+    """Return the edits, of whole lines, that turn a part's text into another."""
     before, after = _LINES.findall(part.text), _LINES.findall(text)
     lines = split_lines(part.text)
 
@@ -71,9 +71,9 @@ def workspace_edit(
     capabilities: types.ClientCapabilities,
     snippets: bool = False,
 ) -> types.WorkspaceEdit:
-    """Changes of a target's documents, with their versions if the client takes them.
+    """Return changes of a target's documents, with their versions if the client accepts them.
 
-    With ``snippets``, the texts are snippets, for a client that takes those.
+    With ``snippets``, the texts are snippets, for a client that accepts those.
     """
     if not takes_versions(capabilities):
         return types.WorkspaceEdit(changes=changes)

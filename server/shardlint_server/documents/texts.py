@@ -1,4 +1,4 @@
-"""The texts that places stand in: as they are open in the editor, else as they are on the disk."""
+"""The texts of documents: as open in the editor, else as on disk."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from shardlint_server.documents.documents import path_of, target_of
 
 
 def text_of(workspace: Workspace, span: Span) -> Text | None:
-    """Find the document that a span stands in; None for one that cannot be read, or edited as a text.
+    """Return the document that contains a span; None if it cannot be read, or edited as a text.
 
-    That is the case of a notebook's cell while the notebook is closed.
+    The latter is a notebook's cell while the notebook is closed.
     """
     for uri in (*workspace.notebook_documents, *workspace.text_documents):
         if path_of(uri) == span.path and (target := target_of(workspace, uri)) is not None:
@@ -39,6 +39,6 @@ def written(text: Text, span: Span) -> str:
 
 
 def location_of(workspace: Workspace, span: Span, codec: PositionCodec) -> types.Location | None:
-    """A span as the client knows it."""
+    """Return a span as a location of the client."""
     text = text_of(workspace, span)
     return None if text is None else types.Location(uri=text.uri, range=to_range(span, text.lines, codec))

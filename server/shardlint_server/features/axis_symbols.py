@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def register(server: ShardlintServer) -> None:
-    """Answer what editors ask of symbols."""
+    """Register the handlers for symbols."""
     server.feature(types.TEXT_DOCUMENT_DEFINITION)(definition)
     server.feature(types.TEXT_DOCUMENT_REFERENCES)(references)
     server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)(highlight)
@@ -31,7 +31,7 @@ async def definition(server: ShardlintServer, params: types.DefinitionParams) ->
 
 
 async def references(server: ShardlintServer, params: types.ReferenceParams) -> list[types.Location] | None:
-    """All that writes the name of an axis, in the project's files."""
+    """Return the occurrences of an axis name in the project's files."""
     found = await project_axis_at(server, params.text_document.uri, params.position)
     if found is None:
         return None
@@ -43,7 +43,7 @@ async def references(server: ShardlintServer, params: types.ReferenceParams) -> 
 async def highlight(
     server: ShardlintServer, params: types.DocumentHighlightParams
 ) -> list[types.DocumentHighlight] | None:
-    """All that writes the name of an axis in the document."""
+    """Return the occurrences of an axis name in the document."""
     uri = params.text_document.uri
     found = await axis_at(server, uri, params.position)
     if found is None:
@@ -60,7 +60,7 @@ async def highlight(
 
 
 async def axis_at(server: ShardlintServer, uri: str, position: types.Position) -> tuple[Span, Axis] | None:
-    """The literal at a place that is an axis's name, and the axis as far as the document tells of it."""
+    """Return the literal at a position that names an axis, and the axis as known in the document."""
     insight = await server.insights.settled(uri)
     at = None if insight is None else position_in(server.workspace.position_codec, insight, uri, position)
     if insight is None or at is None:
@@ -71,7 +71,7 @@ async def axis_at(server: ShardlintServer, uri: str, position: types.Position) -
 async def project_axis_at(
     server: ShardlintServer, uri: str, position: types.Position
 ) -> tuple[Span, Axis, AxisIndex] | None:
-    """As `axis_at`, with all that the project's files tell of the axis; and all axes of the project."""
+    """Return the same as `axis_at`, with the axis as known in the project, and all axes of the project."""
     insight = await server.insights.settled(uri)
     at = None if insight is None else position_in(server.workspace.position_codec, insight, uri, position)
     if insight is None or at is None or insight.axes.at(at.path, at.line, at.column, at.part.cell) is None:

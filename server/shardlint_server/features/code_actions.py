@@ -1,4 +1,4 @@
-"""Code actions: fixes, other ways to repair, comments that ignore, and asking JAX."""
+"""Code actions: fixes, alternative fixes, ignore comments, and confirmation by JAX."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from shardlint_server.session import ShardlintServer
 FIX_ALL = "source.fixAll.shardlint"
 _REWRITE = types.CodeActionKind.RefactorRewrite
 _QUICK = types.CodeActionKind.QuickFix
-#: Stands where the reason has to: a client that takes snippets selects it.
+#: The placeholder of the reason: a client that accepts snippets selects it.
 _REASON = "say why"
 
 
 def register(server: ShardlintServer) -> None:
-    """Offer code actions."""
+    """Register the handlers for code actions."""
     options = types.CodeActionOptions(code_action_kinds=[_QUICK, _REWRITE, FIX_ALL], resolve_provider=True)
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(code_actions)
     server.feature(types.CODE_ACTION_RESOLVE)(resolve)
@@ -48,7 +48,7 @@ class _Desk:
     range: types.Range
 
     def findings(self) -> Iterator[tuple[Finding, types.Diagnostic]]:
-        """The findings where the client looks."""
+        """Yield the findings in the client's range."""
         ours = [f for f in self.analysis.findings if self.target.part_of(f.span) == self.part]
         for finding, diagnostic in zip(ours, self.diagnostics, strict=True):
             if self.meets(finding.span):
@@ -68,7 +68,7 @@ class _Desk:
         kind: types.CodeActionKind = _QUICK,
         snippets: bool = False,
     ) -> types.CodeAction | None:
-        """The action that makes a fix's edits; None where they are not all of this target."""
+        """Return the action for a fix; None where its edits are not all in this target."""
         changes = text_edits(self.target, fix.edits, self.server.workspace.position_codec)
         if changes is None:
             return None
@@ -82,7 +82,7 @@ class _Desk:
 
 
 async def code_actions(server: ShardlintServer, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """The actions for a range of a file or cell, of the kinds that are asked for."""
+    """Return the actions for a range of a file or cell, of the requested kinds."""
     uri = params.text_document.uri
     known = await server.analyses.settled(uri)
     if known is None:
@@ -101,7 +101,7 @@ async def code_actions(server: ShardlintServer, params: types.CodeActionParams) 
         return [*quick, *(_rewrites(desk) if wanted(_REWRITE) else ())]
 
     found = await server.worker.submit(lambda: offered, Urgency.TYPED)
-    # What is made as one types must not be as slow as fixing everything.
+    # Actions computed while typing must not be as slow as fixing everything.
     if wanted(FIX_ALL) and any(map(_is_safe, report.analysis.findings)):
         action = types.CodeAction(
             title="Fix all that is safe to fix (shardlint)", kind=FIX_ALL, data={"uri": uri}
@@ -152,7 +152,7 @@ def _titled(fix: Fix, finding: Finding) -> Fix:
 
 
 def _of_meshes(desk: _Desk, finding: Finding) -> Iterator[Fix]:
-    """Other axis types for the mesh that a finding about axis types is about."""
+    """Yield other axis types for the mesh of a finding about axis types."""
     if not finding.code.startswith("SHL7") and finding.name != "axis-types-left-to-the-default":
         return
     places = {finding.span, *(related.span for related in finding.related)}
@@ -163,7 +163,7 @@ def _of_meshes(desk: _Desk, finding: Finding) -> Iterator[Fix]:
 
 
 def _meshes(desk: _Desk) -> Iterator[MeshUse]:
-    """The meshes that the text makes, each once."""
+    """Yield the meshes that the text creates, each once."""
     meshes = [use for use in desk.analysis.uses if isinstance(use, MeshUse)]
     yield from {use.place.resolve(): use for use in meshes}.values()
 
@@ -206,7 +206,7 @@ def _ignored(desk: _Desk, finding: Finding, diagnostic: types.Diagnostic) -> typ
 
 
 def _as_snippet(text: str) -> str:
-    """The text with the reason as what is typed over."""
+    """Return the text with the reason as a placeholder."""
     for special in ("\\", "$", "}"):
         text = text.replace(special, f"\\{special}")
     return text.replace(_REASON, "${1:why}")
@@ -216,7 +216,7 @@ def _as_snippet(text: str) -> str:
 
 
 async def resolve(server: ShardlintServer, action: types.CodeAction) -> types.CodeAction:
-    """Compute the edit of an action: all safe fixes, made until none is left."""
+    """Compute the edit of an action: all safe fixes, applied until none is left."""
     data = action.data
     if not isinstance(data, dict) or not isinstance(data.get("uri"), str):
         return action

@@ -1,4 +1,4 @@
-"""*Run this fixture* above a fixture, and what JAX did above each of its parts."""
+"""*Run this fixture* above a fixture, and JAX's outcome above each of its parts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ RUN = "shardlint.runFixture"
 
 
 def register(server: ShardlintServer) -> None:
-    """Offer the lenses and their command."""
+    """Register the lenses and their command."""
     server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions())(code_lenses)
     server.command(RUN)(run_fixture)
 
 
 async def code_lenses(server: ShardlintServer, params: types.CodeLensParams) -> list[types.CodeLens]:
-    """The lenses of a file or cell; there are none unless the workspace's code may be run."""
+    """Return the lenses of a file or cell; none unless the workspace's code may be run."""
     uri = params.text_document.uri
     if refused(server, of_workspace=True) is not None:
         return []
@@ -113,6 +113,6 @@ async def run_fixture(server: ShardlintServer, arguments: dict[str, Any]) -> dic
 
 
 def _with_code(target: Target, source: editing.Source) -> list[Part]:
-    """The parts that a source's cells are."""
+    """Return the parts of a source's cells."""
     cells = {cell.index for cell in source.cells}
     return [part for part in target.parts if part.cell in cells]

@@ -11,7 +11,7 @@ from shardlint_server.documents.conversion import from_position, split_lines, to
 from shardlint_server.documents.documents import target_of
 from shardlint_server.session import ShardlintServer
 
-#: What is left of a name behind the cursor.
+#: The rest of a name after the cursor.
 _REST = re.compile(r"\w*")
 
 
@@ -22,7 +22,7 @@ def register(server: ShardlintServer) -> None:
 
 
 async def complete(server: ShardlintServer, params: types.CompletionParams) -> types.CompletionList | None:
-    """The axes that a string may name: by the text as it is now, and by what was known of it last."""
+    """Return the axes that a string may name, from the current text and the last analysis."""
     uri = params.text_document.uri
     insight, target = await server.insights.known(uri), target_of(server.workspace, uri)
     part = None if target is None else next((part for part in target.parts if part.uri == uri), None)

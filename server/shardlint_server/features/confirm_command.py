@@ -1,4 +1,4 @@
-"""Asking JAX, when the user wants it: about a finding, by a small program of ours."""
+"""Confirmation by JAX on the user's request: of a finding, by a small generated program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONFIRM = "shardlint.confirm"
 
 
 def register(server: ShardlintServer) -> None:
-    """Offer the command."""
+    """Register the command."""
     server.command(CONFIRM)(confirm)
 
 
@@ -30,9 +30,9 @@ def arguments_for(uri: str, finding: Finding) -> dict[str, Any]:
 
 
 async def confirm(server: ShardlintServer, arguments: dict[str, Any]) -> dict[str, Any] | None:
-    """Confirm a finding on a fake mesh; what JAX said stands in its message from then on.
+    """Confirm a finding on a fake mesh; its message includes JAX's outcome from then on.
 
-    The result is that, too: ``confirmation`` and ``said``; None where there is no such finding any more.
+    The result is also the outcome: ``confirmation`` and ``said``; None where the finding no longer exists.
     """
     if (refusal := refused(server)) is not None:
         server.warn(refusal)
@@ -70,7 +70,7 @@ async def confirm(server: ShardlintServer, arguments: dict[str, Any]) -> dict[st
 
 
 def _found(findings: tuple[Finding, ...], arguments: dict[str, Any]) -> Finding | None:
-    """The finding that is meant: it may have moved since."""
+    """Return the finding that the arguments identify: it may have moved since."""
     alike = [
         f
         for f in findings
@@ -81,7 +81,9 @@ def _found(findings: tuple[Finding, ...], arguments: dict[str, Any]) -> Finding 
 
 
 def refused(server: ShardlintServer, of_workspace: bool = False) -> str | None:
-    """Why nothing may be run, None if it may; ``of_workspace`` tells that it is the workspace's code."""
+    """Return the reason why nothing may be run, None if it may; ``of_workspace`` is true for workspace
+    code.
+    """
     if not server.executes:
         return "nothing is run over TCP"
     if of_workspace and not server.options.trusted:

@@ -11,7 +11,7 @@ from shardlint_server.session import ShardlintServer
 
 
 def register(server: ShardlintServer) -> None:
-    """Follow the files that the client opens."""
+    """Register the handlers for files that the client opens."""
     server.feature(types.TEXT_DOCUMENT_DID_OPEN)(did_open)
     server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(did_change)
     server.feature(types.TEXT_DOCUMENT_DID_SAVE)(did_save)
@@ -49,7 +49,7 @@ def did_close(server: ShardlintServer, params: types.DidCloseTextDocumentParams)
 async def pull(
     server: ShardlintServer, params: types.DocumentDiagnosticParams
 ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
-    """Report on a file or cell; on one that was closed meanwhile there is nothing to say."""
+    """Report on a file or cell; the report on one that was closed meanwhile is empty."""
     uri = params.text_document.uri
     latest = await server.analyses.latest(uri)
     items = latest[1].diagnostics.get(uri, ()) if latest else ()

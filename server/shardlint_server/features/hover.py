@@ -1,4 +1,4 @@
-"""Hover: what is known of an array, a mesh or a spec; who uses an axis; what a rule is about."""
+"""Hover: the facts about an array, a mesh or a spec; the uses of an axis; the page of a rule."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from shardlint_server.documents.texts import location_of
 from shardlint_server.presentation.markdown import axis_text, known_text
 from shardlint_server.session import ShardlintServer
 
-#: What is told of one place, and places that use an axis.
+#: The most facts for one place, and the most uses of an axis.
 _MOST_VALUES, _MOST_PLACES = 4, 5
 _COMMENT = re.compile(r"#\s*shardlint:[^#]*")
 _CODE = re.compile(r"\bSHL\d{3}\b|\b[a-z]+(?:-[a-z]+)+\b")
 
 
 def register(server: ShardlintServer) -> None:
-    """Answer hovers."""
+    """Register the handler for hovers."""
     server.feature(types.TEXT_DOCUMENT_HOVER)(hover)
 
 
 async def hover(server: ShardlintServer, params: types.HoverParams) -> types.Hover | None:
-    """Tell what is known of what stands at a place."""
+    """Return the facts about the code at a position."""
     insight = await server.insights.settled(params.text_document.uri)
     if insight is None:
         return None
@@ -48,7 +48,7 @@ class _Hover:
         self._span: Span | None = None
 
     def made(self) -> types.Hover | None:
-        """All sections, with the range of the first thing they tell of."""
+        """Return all sections, with the range of the first one's subject."""
         sections = [*self._rules(), *self._axis(), *self._known(), *self._findings()]
         if not sections or self._span is None:
             return None
@@ -62,7 +62,7 @@ class _Hover:
     # -- rules ----------------------------------------------------------------------------------------
 
     def _rules(self) -> Iterator[str]:
-        """The rule whose code, or name, stands here in a comment to shardlint."""
+        """Yield the rule whose code, or name, is here in a comment to shardlint."""
         at, line = self._at, self._lines[self._at.line - 1]
         comment = _COMMENT.search(line)
         for found in _CODE.finditer(line, comment.start()) if comment else ():
@@ -81,7 +81,7 @@ class _Hover:
         return f"**{name}**\n\n{rule.summary}"
 
     def _findings(self) -> Iterator[str]:
-        """The rules of the findings here; editors show what these say themselves."""
+        """Yield the rules of the findings here; editors show the messages themselves."""
         told = set()
         for finding in self._insight.analysis.findings:
             if self._holds(finding) and finding.code not in told and (said := self._rule(finding.code)):
@@ -104,7 +104,7 @@ class _Hover:
             yield axis_text(found[1], self._links)
 
     def _links(self, spans: Sequence[Span]) -> str:
-        """Links to the lines of places, the first few of them."""
+        """Return links to the lines of places, the first few of them."""
         lines = list(dict.fromkeys(map(self._link, spans)))
         links, more = lines[:_MOST_PLACES], len(lines) - _MOST_PLACES
         return ", ".join([*links, *([f"and {more} more"] if more > 0 else [])])
@@ -115,7 +115,7 @@ class _Hover:
         place = location_of(self._server.workspace, span, self._codec)
         if place is None:
             return media.code(label)
-        # The address of a cell ends in what tells which cell it is.
+        # The fragment of a cell's address identifies the cell.
         return media.link(label, place.uri if "#" in place.uri else f"{place.uri}#L{span.line}")
 
     # -- arrays, meshes, specs --------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Inlay hints: what each device holds, behind a spec; and the shards in the body of a shard_map."""
+"""Inlay hints: each device's share after a spec; and the shards in the body of a shard_map."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def register(server: ShardlintServer) -> None:
 
 
 async def inlay_hints(server: ShardlintServer, params: types.InlayHintParams) -> list[types.InlayHint]:
-    """The hints in a range of a document, of the kinds that are turned on."""
+    """Return the hints in a range of a document, of the enabled kinds."""
     uri = params.text_document.uri
     insight = await server.insights.settled(uri)
     part = None if insight is None else insight.part(uri)
@@ -41,7 +41,7 @@ async def inlay_hints(server: ShardlintServer, params: types.InlayHintParams) ->
 
 
 def to_hint(hint: Hint, lines: Sequence[str], codec: PositionCodec) -> types.InlayHint:
-    """Convert a hint, which stands behind its span."""
+    """Convert a hint, which is shown after its span."""
     return types.InlayHint(
         position=to_position(hint.span.end_line, hint.span.end_column, lines, codec),
         label=media.plain(hint.text),

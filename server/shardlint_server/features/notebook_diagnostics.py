@@ -1,4 +1,4 @@
-"""Diagnostics of notebooks: analysed as a whole, shown on the cell that a finding stands in."""
+"""Diagnostics of notebooks: analysed as a whole, shown on the cell of the finding."""
 
 from __future__ import annotations
 

@@ -21,18 +21,18 @@ from shardlint_server.session import ShardlintServer
 if TYPE_CHECKING:
     from shardlint.api import Axis
 
-#: The groups of a preview: what is known to be the axis, and what may be it, which the user has to confirm.
+#: The groups of a preview: certain occurrences of the axis, and possible ones, which the user confirms.
 _SURE, _UNCLEAR = "axis", "unclear"
 
 
 def register(server: ShardlintServer) -> None:
-    """Answer renames."""
+    """Register the handlers for renames."""
     server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(prepare)
     server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(rename)
 
 
 class Refused(JsonRpcException):
-    """A request that cannot be done; the client shows why."""
+    """A request that is refused; the client shows the reason."""
 
     CODE = types.LSPErrorCodes.RequestFailed.value
     MESSAGE = "it cannot be renamed"
@@ -44,7 +44,7 @@ class Refused(JsonRpcException):
 async def prepare(
     server: ShardlintServer, params: types.PrepareRenameParams
 ) -> types.PrepareRenamePlaceholder | None:
-    """The name without its quotes, where an axis's name stands; nothing can be renamed elsewhere."""
+    """Return the name without its quotes at an axis's name; nothing can be renamed elsewhere."""
     found = await axis_at(server, params.text_document.uri, params.position)
     if found is None:
         return None
@@ -58,7 +58,7 @@ async def prepare(
 
 
 async def rename(server: ShardlintServer, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    """The edits that rename an axis wherever it is known to be written."""
+    """Return the edits that rename all known occurrences of an axis."""
     found = await project_axis_at(server, params.text_document.uri, params.position)
     if found is None:
         raise Refused("no name of an axis stands here")
@@ -121,7 +121,7 @@ def _edit(
     name: str,
     annotated: bool = False,
 ) -> types.WorkspaceEdit:
-    """Edits by document, with the versions that they are for where the client wants them."""
+    """Return edits by document, with the versions they apply to if the client accepts those."""
     by_uri: dict[str, list[types.AnnotatedTextEdit]] = {}
     for text, place, group in places:
         edit = types.AnnotatedTextEdit(annotation_id=group, range=place, new_text=name)

@@ -9,13 +9,13 @@ from shardlint_server.documents.documents import file_of
 from shardlint_server.session import ShardlintServer
 from shardlint_server.settings.options import Options, parse_options
 
-#: The files that may decide what is found: programs, configurations, and tables of logical axes.
+#: The files that may affect findings: programs, configurations, and tables of logical axes.
 WATCHED = ("**/*.{py,pyi,ipynb}", "**/*.toml", "**/*.{yaml,yml,json}", "**/.gitignore")
 SECTION = "shardlint"
 
 
 def register(server: ShardlintServer) -> None:
-    """Follow what changes."""
+    """Register the handlers for changes."""
     server.feature(types.INITIALIZED)(initialized)
     server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(files_changed)
     server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(settings_changed)
@@ -23,7 +23,7 @@ def register(server: ShardlintServer) -> None:
 
 
 async def initialized(server: ShardlintServer, params: types.InitializedParams) -> None:
-    """Ask to be told of changes, and for the settings, where the client can do so."""
+    """Ask the client for notifications of changes, and for the settings, where it supports that."""
     workspace = server.client_capabilities.workspace
     if workspace is None:
         return
@@ -49,7 +49,7 @@ def _registration(method: str, options: object) -> types.Registration:
 
 
 def files_changed(server: ShardlintServer, params: types.DidChangeWatchedFilesParams) -> None:
-    """Somebody changed files, made or deleted some."""
+    """Files were changed, created or deleted outside the editor."""
     paths = [path for change in params.changes if (path := file_of(change.uri)) is not None]
     names = any(change.type != types.FileChangeType.Changed for change in params.changes)
     server.touched(paths, names=names)
@@ -57,7 +57,7 @@ def files_changed(server: ShardlintServer, params: types.DidChangeWatchedFilesPa
 
 
 async def settings_changed(server: ShardlintServer, params: types.DidChangeConfigurationParams) -> None:
-    """The editor's settings changed: it says to what, or is asked."""
+    """The editor's settings changed: the new ones are in the notification, or are requested."""
     workspace = server.client_capabilities.workspace
     if workspace is not None and workspace.configuration:
         await _ask_settings(server)
@@ -70,7 +70,7 @@ async def settings_changed(server: ShardlintServer, params: types.DidChangeConfi
 
 
 async def folders_changed(server: ShardlintServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
-    """Folders were added to the workspace, or taken out of it."""
+    """Folders were added to the workspace, or removed from it."""
     configuration = server.configuration
     _take(server, configuration.options, dict(configuration.of_folders), [])
     workspace = server.client_capabilities.workspace
@@ -79,7 +79,7 @@ async def folders_changed(server: ShardlintServer, params: types.DidChangeWorksp
 
 
 async def _ask_settings(server: ShardlintServer) -> None:
-    """Ask for the settings, and for those of each folder of the workspace."""
+    """Request the settings, and those of each folder of the workspace."""
     folders = server.folders()
     items = [
         types.ConfigurationItem(section=SECTION),
@@ -104,7 +104,7 @@ async def _ask_settings(server: ShardlintServer) -> None:
 def _take(
     server: ShardlintServer, options: Options, of_folders: dict[str, Options], problems: list[str]
 ) -> None:
-    """Take settings, and report anew if they are other ones."""
+    """Apply settings, and report again if they have changed."""
     configuration = server.configuration
     before = (configuration.options, dict(configuration.of_folders))
     server.set_options(options, of_folders)

@@ -1,4 +1,4 @@
-"""Diagnostics of the whole workspace, the files that are not open as well: for a client that asks."""
+"""Diagnostics of the whole workspace, including files that are not open: for a client that pulls them."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ class _Known:
 
 
 class WorkspaceReports:
-    """Reports on the files of the workspace, kept for as long as what they were made from is the same."""
+    """Reports on the files of the workspace, kept while the files they depend on are unchanged."""
 
     def __init__(self, server: ShardlintServer) -> None:
         self._server = server
         self._known: dict[str, _Known] = {}
-        #: The generation of the last whole answer, and its result ids by URI.
+        #: The generation of the last complete answer, and its result ids by URI.
         self._last: tuple[int, dict[str, str]] = (-1, {})
 
     async def answer(
         self, params: types.WorkspaceDiagnosticParams, bar: Bar
     ) -> types.WorkspaceDiagnosticReport:
-        """Report on every file; in parts, where the client takes parts."""
+        """Report on every file; in parts, where the client accepts partial results."""
         before = {one.uri: one.value for one in params.previous_result_ids}
         generation, last = self._last
         if generation == self._server.generation and before == last and self._server.analyses.told_of_changes:
@@ -81,7 +81,7 @@ class WorkspaceReports:
         return [_item(uri, await self._submit(partial(self._check, path)), before)]
 
     async def _submit(self, work: Callable[[dict[str, bytes]], T]) -> T:
-        """Do some work when nothing else is to be done."""
+        """Run work at the lowest urgency."""
         while True:
             try:
                 return await self._server.worker.submit(
