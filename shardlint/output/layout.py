@@ -1,7 +1,7 @@
-"""``shardlint layout``: what each device holds of an array, in numbers and as a picture.
+"""``shardlint layout``: each device's share of an array, in numbers and as a picture.
 
-Devices are numbered in row-major order over the mesh, as the programs that build meshes with
-``np.array(jax.devices()).reshape(...)`` number them. `jax.make_mesh` may place others there on real hardware.
+Devices are numbered in row-major order over the mesh, as in programs that build meshes with
+``np.array(jax.devices()).reshape(...)``. On real hardware `jax.make_mesh` may order them differently.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from shardlint.output.terminal_styles import Styles
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint.support.media import terminal
 
-#: A picture has at most so many rows and columns, and a rank above two so many slices.
+#: The most rows and columns of a picture, and slices for a rank above two.
 _MOST_CELLS = 16
 _MOST_SLICES = 8
-#: Devices of one block that are listed before they are summed up.
+#: Devices of one block that are listed individually.
 _MOST_DEVICES = 4
 
 #: The uses that have a layout.
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """An array as it lies on a mesh. ``spec`` is what JAX makes of the written one.
+    """An array's layout on a mesh. ``spec`` is the one in effect, not the written one.
 
     ``replicated`` lists dimensions whose axes JAX silently drops.
     """
@@ -52,7 +52,7 @@ class Layout:
 
 
 def layout_of(use: Use) -> Layout | None:
-    """Return the layout of a placement or parameter of which everything is known, else None."""
+    """Return the layout of a completely known placement or parameter, else None."""
     if not isinstance(use.verdict, Accepted):
         return None
     given: object
@@ -68,7 +68,7 @@ def layout_of(use: Use) -> Layout | None:
     if len(spec) > len(use.shape) or not _is_plain(spec, use.mesh):
         return None
     if use.environment.mapped:
-        return None  # what is laid out is the array that this is a part of
+        return None  # the array that is laid out has this one as a part
     shape = use.shape
     if isinstance(use, Placement) and use.api is Api.SHARD_MAP_OUT:
         shape = global_shape(use.mesh, spec, shape)  # the body returns shards
@@ -89,10 +89,10 @@ def _is_plain(spec: Spec, mesh: Mesh) -> bool:
 
 
 def blocks(mesh: Mesh, spec: Spec, rank: int) -> dict[Block, tuple[int, ...]]:
-    """Return which devices hold each block of an array of this rank.
+    """Return the devices that hold each block of an array of this rank.
 
-    A block is its index along each dimension; devices are numbered row-major over the mesh, whose
-    sizes must be integers. The first axis of a tuple entry is the slowest, as in JAX.
+    A block is its index along each dimension; devices are numbered row-major over the mesh, whose sizes must
+    be integers. The first axis of a tuple entry is the slowest, as in JAX.
     """
     sizes = dict(zip(mesh.names, mesh.sizes, strict=True))
     axes = [entry_axes(entry) for entry in spec.entries] + [()] * (rank - len(spec.entries))
@@ -145,10 +145,10 @@ def _copies(copies: Dim, devices: Dim) -> str:
 
 
 def picture(mesh: Mesh, spec: Spec, rank: int) -> list[str]:
-    """Draw which devices hold which block of an array of rank 1 or more.
+    """Draw the devices that hold each block of an array of rank 1 or more.
 
-    The two dimensions drawn are the last ones that are partitioned; each combination of blocks along
-    the other partitioned ones is a slice with its own grid.
+    The two dimensions drawn are the last ones that are partitioned; each combination of blocks along the
+    other partitioned ones is a slice with its own grid.
     """
     held = blocks(mesh, spec, rank)
     parts = [max(block[i] for block in held) + 1 for i in range(rank)]
@@ -202,7 +202,7 @@ def _devices(devices: Sequence[int]) -> str:
 
 
 def _grid(cells: Sequence[Sequence[str]]) -> list[str]:
-    """Draw a table of device numbers with lines around each block; the middle of a large one is left out."""
+    """Draw a table of device numbers with lines around each block; the middle of a large one is omitted."""
     shown = [_elided(row, "...") for row in _elided(cells, ["..."] * len(cells[0]))]
     width = max(len(cell) for row in shown for cell in row) + 2
     rule = ["─" * width] * len(shown[0])

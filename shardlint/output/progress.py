@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-#: Seconds that pass before a bar is worth looking at.
+#: Seconds before a bar is shown.
 PATIENCE = 1.0
 
 
 class ProgressBar:
-    """Call it with what is being done, how many are done and how many there are; use it in ``with``."""
+    """Call it with the phase, the number done and the total; use it in ``with``."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._show = sys.stderr.isatty() and not quiet
@@ -36,7 +36,7 @@ class ProgressBar:
         self._bar.update(self._bar.task_ids[0], description=what, completed=done, total=total)
 
     def stop(self) -> None:
-        """Take the bar off the screen, for good."""
+        """Remove the bar from the screen, for good."""
         self._show = False
         if self._bar is not None:
             self._bar.stop()

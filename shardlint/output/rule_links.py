@@ -1,4 +1,4 @@
-"""The page of a rule: where it leads to on the web, and what it says first."""
+"""The page of a rule: its address, and its first paragraph."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-#: Tells the address of a rule's page by the rule's name, None where it is not published.
+#: Returns the address of a rule's page by the rule's name, None where it is not published.
 PageOf = Callable[[str], str | None]
 
 _LINK = re.compile(r"https://[^\s<>()\[\]\"'`]+[^\s<>()\[\]\"'`.,;:]")
@@ -14,7 +14,7 @@ _HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
 
 
 class Page(Protocol):
-    """A rule as it is documented: ``docs`` is Markdown."""
+    """A documented rule: ``docs`` is Markdown."""
 
     @property
     def code(self) -> str: ...

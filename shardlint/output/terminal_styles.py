@@ -1,4 +1,4 @@
-"""Colours of a terminal, by what they stand for; plain when the output is none."""
+"""Terminal colours by their role; plain text when the output is not a terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _unlinked(text: str, address: str) -> str:
 class Styles:
     """One function from text to styled text for each role. The default styles change nothing.
 
-    ``link`` makes a text lead to an address.
+    ``link`` makes a text link to an address.
     """
 
     error: Style = str
@@ -73,7 +73,7 @@ def wants_colour(stream: TextIO) -> bool:
 
 
 def styles_for(stream: TextIO) -> Styles:
-    """Return the styles that suit a stream. Only a terminal shows links."""
+    """Return the styles for a stream. Only a terminal shows links."""
     if not wants_colour(stream):
         return Styles()
     return replace(COLOURED, link=_hyperlink) if _is_terminal(stream) else COLOURED

@@ -1,4 +1,4 @@
-"""The ``concise`` format: one line a finding, as compilers and editors read it."""
+"""The ``concise`` format: one line a finding, in the style of compilers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def about_file(finding: Finding) -> bool:
 
 
 def confirmation_text(finding: Finding) -> str:
-    """Say what JAX said: ``confirmed by JAX 0.10.2: IndivisibleError``."""
+    """Return JAX's outcome as text: ``confirmed by JAX 0.10.2: IndivisibleError``."""
     match finding.confirmation:
         case Confirmation.CONFIRMED | Confirmation.REFUTED:
             by = f" by {terminal(finding.confirmed_by, begins=False)}" if finding.confirmed_by else ""

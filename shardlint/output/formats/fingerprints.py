@@ -12,10 +12,10 @@ from shardlint.output.formats.locations import project_path
 
 
 def fingerprints(findings: Iterable[Finding], lines: Callable[[Span], Sequence[str]]) -> list[str]:
-    """Return a fingerprint for each finding, no two of them alike: 32 hexadecimal digits.
+    """Return a unique fingerprint for each finding: 32 hexadecimal digits.
 
-    It is made of the code, the file, the text of the lines, and which one it is of several that are alike in
-    all of that. So it stays when lines, or a notebook's cells, move.
+    It is a hash of the code, the file, the text of the lines, and the index among findings that are equal in
+    all of these. So it is stable when lines, or a notebook's cells, move.
     """
     met: Counter[tuple[str, str, str]] = Counter()
     found = []
@@ -28,7 +28,7 @@ def fingerprints(findings: Iterable[Finding], lines: Callable[[Span], Sequence[s
 
 
 def _text(span: Span, lines: Callable[[Span], Sequence[str]]) -> str:
-    """The lines of a span without their indents; nothing of one that stands for the whole file."""
+    """Return the lines of a span without their indents; empty for a span of the whole file."""
     if (span.line, span.column, span.end_line, span.end_column) == (1, 1, 1, 1):
         return ""
     return "\n".join(line.strip() for line in lines(span)[span.line - 1 : span.end_line])

@@ -1,4 +1,4 @@
-"""The ``full`` format: each finding with its source, the exact span underlined, and what explains it."""
+"""The ``full`` format: each finding with its source, the exact span underlined, and related places."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shardlint.support.media import terminal
 Lines = Callable[[Span], Sequence[str]]
 
 _TAB = 4
-#: A span of more lines is shown by its first ones.
+#: Longer spans are truncated to their first lines.
 _MOST_LINES = 4
 #: A longer line is data, and not shown.
 _LONGEST_LINE = 1000
@@ -32,9 +32,11 @@ def render(
     pages: Mapping[str, Page] = MappingProxyType({}),
     page_of: PageOf | None = None,
 ) -> str:
-    """Return the findings, a blank line after each. ``lines`` gives the lines of a span's file or cell;
-    ``asked`` tells that JAX was to confirm them. Codes lead to what explains them: ``pages`` are those of the
-    rules, by code, and ``page_of`` tells where they are published.
+    """Return the findings, a blank line after each.
+
+    ``lines`` returns the lines of a span's file or cell; ``asked`` is true if JAX was to confirm the
+    findings. Codes link to their documentation: ``pages`` are those of the rules, by code, and ``page_of``
+    returns where they are published.
     """
     links = {code: link for code, page in pages.items() if (link := address(page, page_of)) is not None}
     return "".join(
@@ -81,7 +83,7 @@ def excerpt(
 ) -> list[str]:
     """Return the lines of a span with numbers ``width`` wide, each underlined where the span is.
 
-    Nothing is shown of a line that is not there, or for a finding about the file as a whole.
+    Missing lines, and findings about the file as a whole, have no excerpt.
     """
     whole_file = (span.line, span.column, span.end_line, span.end_column) == (1, 1, 1, 1)
     if whole_file or not 1 <= span.line <= len(lines):
@@ -118,7 +120,7 @@ def _source(text: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """Return how many columns of a terminal a text takes."""
+    """Return the width of a text in terminal columns."""
     return _width(_source(text))
 
 

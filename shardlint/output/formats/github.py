@@ -16,7 +16,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def render(findings: Iterable[Finding], in_file: InFile) -> str:
-    """Return one command a finding. What the program announces itself is a notice."""
+    """Return one command a finding. Announced findings are notices."""
     return "".join(f"{_command(finding, in_file)}\n" for finding in findings)
 
 
@@ -45,7 +45,7 @@ def _command(finding: Finding, in_file: InFile) -> str:
         "endLine": str(span.end_line),
     }
     if span.line == span.end_line:
-        # GitHub takes columns of one line only.
+        # GitHub accepts columns for single lines only.
         properties |= {"col": str(span.column), "endColumn": str(span.end_column)}
     parts = [
         f"{place_text(finding.span)}: {finding.code} {cell_text(finding.span)}{plain(finding.message)}",

@@ -20,7 +20,7 @@ _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.I
 def render(findings: Sequence[Finding], lines: Callable[[Span], Sequence[str]], in_file: InFile) -> str:
     """Return the report: a JSON array in ASCII with a newline at its end.
 
-    ``lines`` gives the lines of a span's file or cell, of which fingerprints are made.
+    ``lines`` returns the lines of a span's file or cell, from which fingerprints are computed.
     """
     marks = fingerprints(findings, lines)
     issues = [_issue(finding, mark, in_file) for finding, mark in zip(findings, marks, strict=True)]

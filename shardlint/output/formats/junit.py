@@ -1,6 +1,6 @@
 """The ``junit`` format: a test suite for each file, a failed test for each finding.
 
-It keeps to what all CI services know: the elements and attributes of the schema of Jenkins.
+It uses only the elements and attributes that all CI services know: those of Jenkins's schema.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shardlint.support.media import xml as xml_text
 
 
 def render(findings: Iterable[Finding]) -> str:
-    """Return the report; the findings of a file must stand together. Without any, one test passes."""
+    """Return the report; the findings of a file must be adjacent. Without findings, one test passes."""
     suites = [_suite(path, list(ours)) for path, ours in groupby(findings, lambda f: f.span.path)]
     if not suites:
         suites = [_element("testsuite", name="shardlint")]
@@ -26,7 +26,7 @@ def render(findings: Iterable[Finding]) -> str:
     for suite in suites:
         _count(suite, suite.iterfind("testcase"))
     _count(root, root.iter("testcase"))
-    root.attrib.pop("skipped")  # which the schema knows of a suite only
+    root.attrib.pop("skipped")  # the schema has this attribute for suites only
     xml.indent(root)
     written = xml_document(xml.tostring(root).decode("ascii"))
     return f'<?xml version="1.0" encoding="utf-8"?>\n{written}\n'

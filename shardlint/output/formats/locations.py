@@ -7,17 +7,17 @@ from collections.abc import Callable
 
 from shardlint.model.spans import Span
 
-#: From a span that counts inside a notebook's cell to where its text is in the file; others as they are.
+#: Converts a span inside a notebook's cell to its position in the file; other spans are unchanged.
 InFile = Callable[[Span], Span]
 
-#: What CI services call the root of the checkout.
+#: Environment variables with the root of the checkout in CI services.
 _CHECKOUTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 
 
 def project_path(path: str) -> str:
-    """Return a path with slashes, relative to the checkout of a CI service, else to where the user is.
+    """Return a path with slashes, relative to the checkout of a CI service, else to the working directory.
 
-    What lies outside of it stays absolute.
+    Paths outside of it stay absolute.
     """
     root = next((os.environ[name] for name in _CHECKOUTS if os.environ.get(name)), os.getcwd())
     absolute = os.path.abspath(path)
@@ -28,5 +28,5 @@ def project_path(path: str) -> str:
 
 
 def cell_text(span: Span) -> str:
-    """Say which cell of a notebook a span is in, for a message: ``cell 3, line 2: ``; nothing in a file."""
+    """Return the cell of a span as a prefix of a message: ``cell 3, line 2: ``; empty in a file."""
     return "" if span.cell is None else f"cell {span.cell}, line {span.line}: "

@@ -1,4 +1,4 @@
-"""Every format by its name, each loaded when it is asked for."""
+"""All formats by name, each imported on demand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shardlint.output.rule_links import Page, PageOf
     from shardlint.output.terminal_styles import Styles
 
-#: Text, which may end in a summary, and what services read.
+#: Formats for people, which may end in a summary, and those for services.
 TEXT_FORMATS = ("full", "concise")
 FORMATS = (*TEXT_FORMATS, "json", "sarif", "github", "gitlab", "junit")
 

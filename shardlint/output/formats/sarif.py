@@ -22,7 +22,7 @@ from shardlint.support.media import json_document, message, messages, plain
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-#: The folder that relative addresses start from.
+#: The base folder of relative addresses.
 _ROOT = "%SRCROOT%"
 
 
@@ -45,7 +45,7 @@ def render(
 ) -> str:
     """Return the log, JSON in ASCII with a newline at its end.
 
-    ``pages`` document the rules, by code; ``lines`` gives the lines of a span's file or cell.
+    ``pages`` document the rules, by code; ``lines`` returns the lines of a span's file or cell.
     """
     codes = sorted({finding.code for finding in findings})
     marks = fingerprints(findings, lines)
@@ -132,7 +132,7 @@ def _location(span: Span, in_file: InFile) -> dict[str, Any]:
 
 
 def _artifact(path: str) -> dict[str, Any]:
-    """A file's address: relative to the checkout, or absolute outside of it."""
+    """Return a file's address: relative to the checkout, or absolute outside of it."""
     known = project_path(path)
     if os.path.isabs(known):
         return {"uri": "file://" + quote(os.fsencode("/" * (known[:1] != "/") + known))}

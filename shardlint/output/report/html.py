@@ -1,4 +1,4 @@
-"""A report as one page of HTML. It loads nothing from elsewhere; what the project wrote is escaped."""
+"""A report as one HTML page. It loads nothing from other sites; text from the project is escaped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shardlint.report.values import Holding, InitReport, Parameter, ParameterRep
 from shardlint.rules.messages.common import count_text
 from shardlint.support.media import html
 
-#: A bar names so many parameters by themselves, and so many layouts are drawn.
+#: The most parameters that a bar shows individually, and the most layouts.
 _NAMED = 7
 _LAYOUTS = 12
 
@@ -73,7 +73,7 @@ def _finding(finding: TableFinding) -> str:
 
 
 def _overview(report: ParameterReport) -> Iterator[str]:
-    """A bar for each mesh, all on one scale, with the largest parameters as segments."""
+    """Yield a bar for each mesh, all on one scale, with the largest parameters as segments."""
     most = max(total.device for total in report.totals)
     yield '<div class="card bars">'
     for number, (named, total) in enumerate(zip(report.meshes, report.totals, strict=True)):
@@ -104,7 +104,7 @@ def _segments(report: ParameterReport, mesh: int) -> list[Segment]:
 
 
 def _layouts(report: ParameterReport, mesh: int) -> Iterator[str]:
-    """A picture of the mesh for each spec, the one that takes most memory first."""
+    """Yield a picture of the mesh for each spec, the one with the most memory first."""
     named = report.meshes[mesh]
     held: dict[Spec, list[tuple[Parameter, Holding]]] = {}
     for parameter in report.parameters:
@@ -142,7 +142,7 @@ def _taken(size: int, is_open: bool) -> str:
 
 
 def _trimmed(spec: Spec) -> Spec:
-    """The spec without the None at its end, which say nothing of where parts lie."""
+    """Return the spec without trailing Nones, which do not affect the layout."""
     entries = list(spec.entries)
     while entries and entries[-1] is None:
         entries.pop()
@@ -204,7 +204,7 @@ def _row(report: ParameterReport, parameter: Parameter, mesh: int | None, rules:
 
 
 def _name_cell(parameter: Parameter, held: Holding | None) -> str:
-    """Name, layer and place of a parameter, and what a reader should know of it."""
+    """Return the name, layer and place of a parameter, and its problem."""
     parts = [f"<span class=name>{html(words.name_of(parameter))}</span>"]
     span = parameter.span
     if span is not None:

@@ -1,4 +1,4 @@
-"""A report as JSON: one object, with everything a page would show."""
+"""A report as JSON: one object with everything that the page shows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 def render(report: ParameterReport | InitReport) -> str:
-    """The report as JSON. A size that is not known is a string, anything else that is not is null."""
+    """Return the report as JSON. A symbolic size is a string, anything else unknown is null."""
     data = _init(report) if isinstance(report, InitReport) else _report(report)
     return json_document(data)
 

@@ -1,4 +1,4 @@
-"""Pictures of what devices hold, as SVG inside a page: the mesh, an array's parts, and bars.
+"""Pictures of devices and their shares, as SVG inside a page: the mesh, an array's parts, and bars.
 
 Devices that hold the same part of an array have the same colour and number.
 """
@@ -14,7 +14,7 @@ from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint.support.media import html
 
-#: A picture of a mesh has at most so many rows and columns; numbers stand in cells of smaller ones.
+#: The most rows and columns in a picture of a mesh; the cells of smaller ones show numbers.
 _MOST_CELLS = 16
 _MOST_NUMBERS = 64
 _CELL, _GAP = 22, 2
@@ -31,7 +31,7 @@ class Segment:
 def mesh_picture(mesh: Mesh, spec: Spec) -> str:
     """Draw the devices of a mesh, each with the part of an array that it holds.
 
-    The last axis that has more than one device runs to the right, all others downwards, the first slowest.
+    The last axis of more than one device runs to the right, all others downwards, the first slowest.
     """
     sizes = [_whole(size) for size in mesh.sizes]
     across = next((i for i in reversed(range(len(sizes))) if sizes[i] > 1), len(sizes) - 1)
@@ -40,7 +40,7 @@ def mesh_picture(mesh: Mesh, spec: Spec) -> str:
     alone = math.prod(lines) == 1
     count = math.prod(sizes)
     width = min(_MOST_CELLS, columns)
-    # One axis alone is wrapped, as text is.
+    # A single axis is wrapped like text.
     rows = -(-count // width) if alone else math.prod(lines)
     height = min(_MOST_CELLS, rows)
     shown = []
@@ -63,7 +63,7 @@ def mesh_picture(mesh: Mesh, spec: Spec) -> str:
 
 
 def axes_caption(mesh: Mesh) -> str:
-    """Say which axes run where in a picture of a mesh."""
+    """Return the directions of the axes in a picture of a mesh."""
     names = [name for name, size in zip(mesh.names, mesh.sizes, strict=True) if size != 1] or list(mesh.names)
     if len(names) < 2:
         return html(f"{names[0]} →") if names else ""
@@ -71,7 +71,7 @@ def axes_caption(mesh: Mesh) -> str:
 
 
 def share_picture(mesh: Mesh, spec: Spec, rank: int) -> str:
-    """Draw an array as a box, and in it the part of it that one device holds."""
+    """Draw an array as a box, and in it the part that one device holds."""
     ways = [*_ways(mesh, spec), *[1] * (rank - len(spec))][:rank]
     split = [i for i in range(rank) if ways[i] > 1][-2:]
     rows = ways[split[0]] if len(split) == 2 else 1
@@ -94,7 +94,7 @@ def share_picture(mesh: Mesh, spec: Spec, rank: int) -> str:
 
 
 def bar(segments: Iterable[Segment], most: int) -> str:
-    """Draw a bar of segments; ``most`` is the number of bytes that is as wide as there is room."""
+    """Draw a bar of segments; ``most`` is the number of bytes that fills the full width."""
     drawn, start = [], 0.0
     for number, segment in enumerate(segments):
         width = 1000 * segment.bytes / most if most else 0
@@ -120,7 +120,7 @@ def _cell(row: int, column: int, part: int, parts: int, shown: int) -> str:
 
 
 def _part(mesh: Mesh, spec: Spec, at: dict[str, int]) -> int:
-    """The number of the part that the device at these coordinates holds, row-major over the array."""
+    """Return the index of the part that the device at these coordinates holds, row-major over the array."""
     number = 0
     for entry in spec.entries:
         for axis in entry_axes(entry):
@@ -129,12 +129,12 @@ def _part(mesh: Mesh, spec: Spec, at: dict[str, int]) -> int:
 
 
 def _ways(mesh: Mesh, spec: Spec) -> list[int]:
-    """In how many parts each dimension of a spec is split."""
+    """Return the number of parts in each dimension of a spec."""
     return [math.prod(_whole(mesh.size_of(axis)) for axis in entry_axes(entry)) for entry in spec.entries]
 
 
 def _coordinates(sizes: Sequence[int], index: int) -> Iterable[int]:
-    """An index, row-major over these sizes, as coordinates."""
+    """Return the coordinates of an index, row-major over these sizes."""
     found = []
     for size in reversed(sizes):
         found.append(index % size)

@@ -1,4 +1,4 @@
-"""A report for a terminal: a table for each mesh, its totals, and what a reader should look at."""
+"""A report for a terminal: a table for each mesh, its totals, and the problems."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-#: How wide a table may get where the output is no terminal.
+#: The width of a table where the output is not a terminal.
 _WIDTH = 160
 
 
 def write(report: ParameterReport | InitReport, stream: TextIO) -> None:
-    """Write the tables of a report; for an init, also what its rules take and what is wrong with them."""
+    """Write the tables of a report; for an init, also the matches of its rules and their mistakes."""
     with drawing(stream, _WIDTH) as console:
         _draw(report, console)
 

@@ -10,22 +10,22 @@ NO_MESH = "no mesh is known: give one with --mesh data=2,model=4, or in [tool.sh
 
 
 def mesh_text(named: NamedMesh) -> str:
-    """A mesh by name, with its axes and devices."""
+    """Return a mesh by name, with its axes and devices."""
     return f"{named.name} {named.mesh}: {count_text(_int(named.mesh.device_count), 'device')}"
 
 
 def shape_of(parameter: Parameter) -> str:
-    """A shape, ``?`` where it is not known."""
+    """Return a shape, ``?`` where it is not known."""
     return "?" if parameter.shape is None else shape_text(parameter.shape)
 
 
 def name_of(parameter: Parameter) -> str:
-    """Module and path, with how many there are of it."""
+    """Return module and path, with the number of equal parameters."""
     return parameter.name + (f" ×{parameter.count}" if parameter.count > 1 else "")
 
 
 def names_of(parameter: Parameter) -> str:
-    """The partitioning that is written, if any."""
+    """Return the partitioning as written, if any."""
     return "" if parameter.names is None else parameter.names
 
 
@@ -40,7 +40,7 @@ def copies_text(held: Holding | None) -> str:
 
 
 def spec_text(held: Holding | None) -> str:
-    """The spec on a mesh, ``?`` where it is not known."""
+    """Return the spec on a mesh, ``?`` where it is not known."""
     return "?" if held is None or held.spec is None else str(held.spec)
 
 
@@ -68,7 +68,7 @@ def _saving(parameter: Parameter, held: Holding) -> str:
 
 
 def total_text(total: Total) -> str:
-    """Sums over a mesh, and what is left out of them."""
+    """Return the sums over a mesh, and the parameters left out of them."""
     held = text_of_bytes(total.device)
     text = f"{held} on each device of {text_of_bytes(total.whole)}, {count_text(total.counted, 'parameter')}"
     return text + (f"; {left_out(total)}" if total.open else "")
@@ -91,7 +91,7 @@ def without_mesh(report: ParameterReport) -> str:
 
 
 def finding_text(finding: TableFinding) -> str:
-    """A finding in one line, with the meshes it holds on."""
+    """Return a finding in one line, with its meshes."""
     where = f" (on {', '.join(finding.meshes)})" if finding.meshes else ""
     return f"{finding.severity.value}: {finding.message}{where} [{finding.kind}]"
 

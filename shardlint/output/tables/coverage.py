@@ -1,4 +1,4 @@
-"""``shardlint coverage``: how much of a tree was understood, and why not the rest."""
+"""``shardlint coverage``: the share of a tree that was understood, and the reasons for the rest."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 _WIDTH = 120
 _COLUMNS = ("sites", "reached", "axes", "rank", "sizes")
 _OF = ("judged", "sites")
-#: What meets an array or a parameter.
+#: The kinds of site at which a spec is applied to an array or a parameter.
 PLACING = frozenset({SiteKind.PLACEMENT, SiteKind.CONSTRAINT, SiteKind.PARAMETER})
 _SHOWN = 12
 
 
 def write(judged: Sequence[Judged], stream: TextIO) -> None:
-    """Draw the counts by kind, the reasons for what is not known, and the files with most of it."""
+    """Write the counts by kind, the reasons for unjudged parts, and the files with the most of them."""
     with drawing(stream, _WIDTH) as console:
         _draw(judged, console)
 
@@ -58,7 +58,7 @@ def _draw(judged: Sequence[Judged], console: Console) -> None:
 
 
 def _in_words(judged: Sequence[Judged]) -> Iterator[str]:
-    """The two shares that tell most."""
+    """Yield the two most informative shares in words."""
     naming, placing = shares(judged)
     for (count, of), what in (
         (naming, "name an axis were judged against a mesh"),
@@ -69,8 +69,10 @@ def _in_words(judged: Sequence[Judged]) -> Iterator[str]:
 
 
 def shares(judged: Sequence[Judged]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Of the calls that name an axis, how many were judged against a mesh; of those that place or constrain
-    an array or a parameter, how many for rank. Each with how many there are.
+    """Return two pairs of the number judged and the number of calls.
+
+    The first: calls that name an axis, judged against a mesh; the second: calls that place or constrain an
+    array or a parameter, judged for rank.
     """
     naming = [one for one in judged if one.site.named]
     placing = [one for one in judged if one.site.kind in PLACING]
@@ -99,7 +101,7 @@ def by_kind(judged: Sequence[Judged]) -> dict[str, dict[str, int]]:
 
 
 def as_json(judged: Sequence[Judged]) -> str:
-    """The same as one JSON object, with every site that is not wholly judged."""
+    """Return the same as one JSON object, with every site that is not completely judged."""
     unresolved = [
         {
             "path": one.site.span.path,

@@ -1,4 +1,4 @@
-"""``shardlint run``: for each fixture, what the analyzer says beside what JAX does."""
+"""``shardlint run``: for each fixture, the analyzer's findings beside JAX's behaviour."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIDTH = 140
 
 
 def write(tables: Sequence[FixtureTable], stream: TextIO) -> None:
-    """Draw a table for each fixture, its disagreements below it, and one line that counts them all."""
+    """Write a table for each fixture, its disagreements below it, and one line that counts them all."""
     with drawing(stream, _WIDTH) as console:
         _draw(tables, console)
 

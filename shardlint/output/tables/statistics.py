@@ -1,4 +1,4 @@
-"""``--statistics``: how often each rule was broken."""
+"""``--statistics``: the number of findings of each rule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shardlint.support.media import json_document
 
 
 def counts(findings: Iterable[Finding]) -> list[tuple[int, str, str]]:
-    """Return count, code and name of each rule that was broken, the most frequent first."""
+    """Return count, code and name of each rule with findings, the most frequent first."""
     counted = Counter((finding.code, finding.name) for finding in findings)
     return sorted(((n, *rule) for rule, n in counted.items()), key=lambda row: (-row[0], *row[1:]))
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def drawing(stream: TextIO, width: int) -> Iterator[Console]:
-    """Give what draws tables for a stream: as wide as a terminal is, or, where none is, of so many columns.
+    """Yield a console for tables on a stream: as wide as the terminal, else ``width`` columns.
 
-    All is written at the end, which raises OSError as the stream does. Text is not read as markup; what a
-    stranger wrote goes through `terminal` before, and where it was wrapped its lines are looked at again.
+    Everything is written at the end, which may raise the stream's OSError. Text is not read as markup;
+    untrusted text must be escaped by `terminal` first, and lines are escaped again after wrapping.
     """
     from rich.console import Console
 
