@@ -1,4 +1,4 @@
-"""A file that is to be changed: its bytes, and its bytes after edits."""
+"""A file to change: its bytes, and its bytes after edits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 
 class CannotChange(Exception):
-    """A file cannot be changed; the message says which and why."""
+    """A file cannot be changed; the message states which and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,16 @@ class Document:
 
     @property
     def source(self) -> Source:
-        """The file as it would be read now."""
+        """Return the file as it would be read now."""
         return read_source(self.path, self.data)
 
     @property
     def text(self) -> str:
-        """The text to show differences of: of a notebook its JSON."""
+        """Return the text in which differences are shown: for a notebook its JSON."""
         return self._decoded()[0]
 
     def edited(self, edits: Iterable[Edit]) -> Document:
-        """Return the document after edits that do not overlap; every other byte stays.
+        """Return the document after edits that do not overlap; all other bytes are preserved.
 
         Raises CannotChange.
         """
@@ -87,9 +87,9 @@ def read_document(path: str) -> Document:
 
 
 def write(before: Document, after: Document) -> None:
-    """Write a changed file in one step, keeping its mode and what links point at. Raises CannotChange.
+    """Write a changed file atomically, keeping its mode and links. Raises CannotChange.
 
-    Nothing is written over what somebody else wrote meanwhile, nor where writing is not allowed.
+    A file that changed meanwhile, or is read-only, is not overwritten.
     """
     path = os.path.realpath(before.path)
     if read_document(before.path).data != before.data:

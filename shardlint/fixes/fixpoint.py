@@ -1,4 +1,4 @@
-"""Fixing files until nothing is left to fix: rounds of edits and checks, all of them in memory."""
+"""Fixes files until nothing is left to fix: rounds of edits and checks, all of them in memory."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from shardlint.model.findings import Applicability, Edit, Finding, Severity
 from shardlint.model.spans import Span
 from shardlint.source.sources import Source
 
-#: As many rounds as ruff takes: fixes that call for each other would go on for ever.
+#: As many rounds as ruff runs: fixes that trigger each other would never end.
 MOST_ROUNDS = 10
 
-#: Checks sources as they are now; files that they import are read from disk.
+#: Checks sources in their present form; files that they import are read from disk.
 Check = Callable[[Sequence[Source]], Iterable[Finding]]
-#: Codes of findings that say that a file cannot be read.
+#: Codes of findings about files that cannot be read.
 _UNREADABLE = frozenset({"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL009", "SHL014"})
 
 
@@ -32,17 +32,17 @@ class Fixed:
 
 
 def fix_all(documents: Iterable[Document], findings: Iterable[Finding], unsafe: bool, check: Check) -> Fixed:
-    """Apply the fixes of findings in rounds, and return what became of the files; nothing is written.
+    """Apply the fixes of findings in rounds, and return the changed files; nothing is written.
 
-    A round whose fixes make an error that was not there is taken back, and its fixes tried one by one:
-    those that do so alone are given up, and noted. What the fix of an error uncovers is not its making.
+    A round whose fixes cause a new error is undone, and its fixes are tried one by one: those that cause it
+    alone are abandoned, and noted. Errors that the fix of another error merely uncovers do not count.
     """
     work = Fixed({document.path: document for document in documents})
     left = list(findings)
     given_up: set[tuple[str, str]] = set()
     for _ in range(MOST_ROUNDS):
         possible = [f for f in left if _applies(f, unsafe, work.before) and _key(f) not in given_up]
-        # What they uncover tells the fixes of errors from the others, which must uncover nothing.
+        # This distinguishes fixes of errors, which may uncover others, from fixes that may not.
         graver = [f for f in possible if f.severity is Severity.ERROR]
         chosen = compatible(graver or possible)
         if not chosen:
@@ -64,11 +64,11 @@ def fix_all(documents: Iterable[Document], findings: Iterable[Finding], unsafe: 
 
 
 class _TakenBack(Exception):
-    """Fixes are not made; the message says why."""
+    """Fixes are not applied; the message states why."""
 
 
 def _reason(work: Fixed, left: Sequence[Finding], finding: Finding, check: Check) -> str:
-    """Why a fix is not made alone, empty if it could be."""
+    """Return the reason why a fix is not applied alone, empty if it could be."""
     try:
         _round(_copy(work), left, [finding], check)
     except _TakenBack as error:
@@ -77,7 +77,7 @@ def _reason(work: Fixed, left: Sequence[Finding], finding: Finding, check: Check
 
 
 def _round(work: Fixed, left: Sequence[Finding], chosen: Sequence[Finding], check: Check) -> list[Finding]:
-    """Apply fixes and return what is found then. Raises _TakenBack where that must not be."""
+    """Apply fixes and return the findings after them. Raises _TakenBack if they cause errors."""
     edited: dict[str, Document] = {}
     edits = dict.fromkeys(edit for f in chosen if f.fix for edit in f.fix.edits)
     for path in sorted({edit.span.path for edit in edits}):

@@ -1,4 +1,4 @@
-"""Comments that silence findings where they are: ``--add-ignores``."""
+"""Comments that ignore findings, for ``--add-ignores``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shardlint.source.logical_lines import Statements, statements
 from shardlint.source.sources import Cell, Source
 from shardlint.support.lazy_dataclass import dataclass
 
-#: What these findings are about, no comment can silence.
+#: Findings about a file or a comment that no comment can ignore.
 UNSILENCED = frozenset(
     {"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL006", "SHL009", "SHL012", "SHL013", "SHL014"}
 )
@@ -19,7 +19,7 @@ UNSILENCED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """The edits that add comments to one file, and the number of findings they silence."""
+    """The edits that add comments to one file, and the number of findings they ignore."""
 
     edits: tuple[Edit, ...]
     count: int
@@ -44,7 +44,9 @@ def ignoring(source: Source, findings: Iterable[Finding], reason: str) -> Ignore
 
 
 def _home(read: Statements, span: Span) -> int:
-    """The line that takes the comment: the finding's, else the last of its statement, which can always."""
+    """Return the line for the comment: the finding's, else the last of its statement, where one is always
+    possible.
+    """
     for line in (span.line, span.end_line):
         if line not in read.closed:
             return line

@@ -16,7 +16,7 @@ from shardlint.fixes.text_edits import Change
 from shardlint.support.lazy_dataclass import dataclass
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
-#: One character of a string as JSON writes it; a pair of surrogates is one code point.
+#: One character of a JSON string; a surrogate pair is one code point.
 _UNIT = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2} | \\u[0-9a-fA-F]{4} | \\. | [^\\]",
     re.VERBOSE | re.DOTALL,
@@ -26,7 +26,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 @dataclass(frozen=True, slots=True)
 class _String:
-    """A string of the JSON: what is between its quotes, and where that begins and ends."""
+    """A string of the JSON: its contents, and their start and end."""
 
     start: int
     stop: int
@@ -34,7 +34,7 @@ class _String:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """The strings that make up a cell's text, and what stands between two of them, None for one string."""
+    """The strings of a cell's text, and the text between two of them, None for a single string."""
 
     strings: tuple[_String, ...]
     separator: str | None
@@ -43,7 +43,7 @@ class _Text:
 def edited(document: str, made: Mapping[int, Sequence[Change]]) -> str:
     """Return a notebook's JSON after changes of its cells' texts, by the index among all cells.
 
-    Raises ValueError when a cell's text is not where it is looked for.
+    Raises ValueError when a cell's text is not where it is expected.
     """
     replaced: list[Change] = []
     for index, cell in enumerate(_cells(document)):
@@ -65,7 +65,7 @@ def _replacements(document: str, text: _Text, changes: Sequence[Change]) -> Iter
     ascii_only = document.isascii()
     groups: list[tuple[int, int, list[Change]]] = []
     for change in changes:
-        # Of a line that goes, the rest is written as the beginning of the next one.
+        # The rest of a deleted line becomes the beginning of the next one.
         first, last = _holding(begins, change.start), _holding(begins, change.stop)
         if groups and groups[-1][1] >= first:
             groups[-1] = (groups[-1][0], max(last, groups[-1][1]), [*groups[-1][2], change])
@@ -85,7 +85,7 @@ def _replacements(document: str, text: _Text, changes: Sequence[Change]) -> Iter
 
 
 def _holding(begins: Sequence[int], at: int) -> int:
-    """The string that holds an offset; at the end of the text the last."""
+    """Return the index of the string that holds an offset; at the end of the text the last."""
     return min(bisect_right(begins, at) - 1, len(begins) - 2)
 
 
@@ -95,7 +95,7 @@ def _is_line(units: Sequence[str]) -> bool:
 
 
 def _lines(units: Sequence[str]) -> list[str]:
-    """Split characters behind each newline; an empty text is one empty line."""
+    """Split characters after each newline; an empty text is one empty line."""
     lines, line = list[str](), list[str]()
     for unit in units:
         line.append(unit)
@@ -108,7 +108,7 @@ def _lines(units: Sequence[str]) -> list[str]:
 
 
 def _escaped(text: str, ascii_only: bool) -> list[str]:
-    """The characters of a text as JSON writes them."""
+    """Return the characters of a text as JSON writes them."""
     return [json.dumps(char, ensure_ascii=ascii_only)[1:-1] for char in text]
 
 
@@ -145,7 +145,7 @@ def _text(cell: _Value) -> _Text:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value of the JSON by where it begins."""
+    """A value of the JSON, by its start."""
 
     document: str
     start: int
@@ -164,7 +164,7 @@ class _Value:
         return value[1]
 
     def members(self) -> dict[str, _Value]:
-        """The values of an object by key; of a key that is there twice, the last, as JSON is read."""
+        """Return the values of an object by key; for a duplicate key the last, as JSON parsers do."""
         found: dict[str, _Value] = {}
         at = _skip(self.document, self.start + 1)
         while self.document[at] != "}":
@@ -175,7 +175,7 @@ class _Value:
         return found
 
     def items(self) -> list[_Value]:
-        """The values of a list."""
+        """Return the values of a list."""
         found = []
         at = _skip(self.document, self.start + 1)
         while self.document[at] != "]":

@@ -1,4 +1,4 @@
-"""A text that an editor has open, as something to fix."""
+"""A text open in an editor, as a document to fix."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OpenDocument(Document):
-    """The text of each cell by its index, None for a file's; there are no bytes to it."""
+    """The text of each cell by its index, None for a file's; it has no bytes."""
 
     cells: tuple[tuple[int | None, str], ...] = ()
 
     @property
     def source(self) -> Source:
-        """The text as the linter takes it."""
+        """Return the text as a source."""
         if self.cells and self.cells[0][0] is None:
             return source_from_text(self.path, self.cells[0][1])
         return source_from_cells(self.path, [(i, text) for i, text in self.cells if i is not None])
@@ -42,5 +42,5 @@ class OpenDocument(Document):
 
 
 def open_document(source: Source) -> OpenDocument:
-    """A source as something to fix."""
+    """Return a source as a document to fix."""
     return OpenDocument(source.path, b"", tuple((cell.index, cell.written) for cell in source.cells))
