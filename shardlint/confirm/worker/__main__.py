@@ -22,7 +22,7 @@ from witness_protocol import Answer, message_of, serve
 
 
 def begin() -> Callable[[str], Answer]:
-    """Import jax, and return what answers a request."""
+    """Import jax, and return the function that answers a request."""
     from witness_names import reference
     from witness_placements import placement
     from witness_recipes import arity, call, mapped, traced
@@ -38,7 +38,7 @@ def begin() -> Callable[[str], Answer]:
     }
 
     def run(line: str) -> Answer:
-        """Run one witness and say what happened."""
+        """Run one witness and return the outcome."""
         at("")
         try:
             request = json.loads(line)

@@ -1,4 +1,4 @@
-"""The arrays that a model's init makes, and the rules for their paths: the user's own code makes both.
+"""The arrays that a model's init creates, and the rules for their paths: both come from the user's code.
 
 Only `initializer` beside this file imports it, never the worker of witnesses.
 """
@@ -25,7 +25,7 @@ FLAGS = (("i", re.IGNORECASE), ("m", re.MULTILINE), ("s", re.DOTALL), ("x", re.V
 
 
 def found(request: Answer) -> Answer:
-    """The arrays and the rules, on the request's mesh."""
+    """Return the arrays and the rules, on the request's mesh."""
     at("import")
     init = pkgutil.resolve_name(request["init"])
     rules = pkgutil.resolve_name(request["rules"]) if request["rules"] else None
@@ -34,13 +34,13 @@ def found(request: Answer) -> Answer:
     arrays: list[Answer] = []
     with contextlib.ExitStack() as stack:
         if isinstance(mesh, jax.sharding.Mesh):
-            stack.enter_context(mesh)  # What older code looks for; `jax.set_mesh` does not set it.
+            stack.enter_context(mesh)  # Older code reads this; `jax.set_mesh` does not set it.
         if mesh is not None:
             stack.enter_context(within(mesh))
         at("init")
 
         def look() -> None:
-            # A model that can be called is a tree of arrays all the same; a function is a leaf.
+            # A callable model is still a tree of arrays; a function is a leaf.
             leaves = jax.tree_util.tree_leaves(init)
             made = init() if callable(init) and len(leaves) == 1 and leaves[0] is init else init
             arrays[:] = arrays_of(made)
@@ -51,17 +51,17 @@ def found(request: Answer) -> Answer:
 
 
 def arrays_of(tree: Any) -> list[Answer]:
-    """Path, shape, dtype and spec (or names) of each array of a tree; a leaf that is none has no shape."""
+    """Return path, shape, dtype and spec (or names) of each array of a tree; other leaves have no shape."""
     kinds = {f"{cls.__module__}.{cls.__name__}" for cls in type(tree).__mro__}
     if "flax.nnx.module.Module" in kinds:
-        tree = flax("nnx").state(tree)  # Older modules are no trees themselves.
+        tree = flax("nnx").state(tree)  # Older modules are not pytrees themselves.
     flatten = jax.tree_util.tree_flatten_with_path
     leaves = flatten(tree, is_leaf=lambda leaf: box_of(leaf) is not None)[0]
     return [array([key_text(key) for key in keys], leaf) for keys, leaf in leaves]
 
 
 def array(path: list[str], leaf: Any) -> Answer:
-    """Describe one leaf; a box of Flax by what it holds and the names it carries."""
+    """Describe one leaf; a box of Flax by its value and its names."""
     names, value = box_of(leaf) or (None, leaf)
     shape = getattr(value, "shape", None)
     sharding = None if isinstance(value, jax.core.Tracer) else getattr(value, "sharding", None)
@@ -76,14 +76,14 @@ def array(path: list[str], leaf: Any) -> Answer:
 
 
 def dtype_of(value: Any) -> str:
-    """The dtype JAX gives a value; the class of what has none."""
+    """Return the dtype that JAX assigns to a value; the class of a value without one."""
     if isinstance(value, np.ndarray):
         return str(jax.dtypes.canonicalize_dtype(value.dtype))
     return str(value.dtype) if hasattr(value, "dtype") else type(value).__name__
 
 
 def box_of(leaf: Any) -> tuple[Any, Any] | None:
-    """The names and the value of a box of linen or a variable of nnx; None for anything else."""
+    """Return the names and the value of a box of linen or a variable of nnx; None for anything else."""
     kinds = {cls.__name__ for cls in type(leaf).__mro__ if cls.__module__.startswith("flax.")}
     if "AxisMetadata" in kinds:
         return getattr(leaf, "names", None), getattr(leaf, "value", None)
@@ -96,12 +96,12 @@ def box_of(leaf: Any) -> tuple[Any, Any] | None:
 
 
 def key_text(key: Any) -> str:
-    """One key of a path as text: of a dict, an attribute, or a sequence."""
+    """Return one key of a path as text: of a dict, an attribute, or a sequence."""
     return str(next((getattr(key, name) for name in ("key", "name", "idx") if hasattr(key, name)), key))
 
 
 def table_of(rules: Any, arrays: list[Answer], spec: Callable[[Any], Answer]) -> Answer:
-    """Rules as pairs of a pattern and a spec, or the spec that a function of a path gives each array."""
+    """Return rules as pairs of a pattern and a spec, or each array's spec from a function of its path."""
     if rules is None:
         return {"rules": None}
     if callable(rules):
@@ -114,7 +114,7 @@ def table_of(rules: Any, arrays: list[Answer], spec: Callable[[Any], Answer]) ->
 
 
 def pattern_of(pattern: Any) -> Any:
-    """A pattern as text, with the flags it was compiled with in front; a tuple has one for each key."""
+    """Return a pattern as text, with its compilation flags in front; a tuple has one for each key."""
     if isinstance(pattern, (tuple, list)):
         return [pattern_of(part) for part in pattern]
     flags = "".join(letter for letter, flag in FLAGS if getattr(pattern, "flags", 0) & flag)

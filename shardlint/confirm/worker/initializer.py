@@ -1,8 +1,8 @@
 """Run a model's abstract init: the user's own function, and their rules for paths.
 
-A program of its own, which is started when the user asks for it (`report --init`), in a process of its own,
-with limits. It imports and calls what it is told to. No request to the worker of witnesses can do that: the
-worker (`__main__` beside this file) neither loads this file and `initialization` nor starts them.
+A separate program, started at the user's request (`report --init`), in a process of its own with limits. It
+imports and calls what the request names. No request to the worker of witnesses can do that: the worker
+(`__main__` beside this file) neither loads this file and `initialization` nor starts them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from witness_protocol import Answer, message_of, serve
 
 
 def begin() -> Callable[[str], Answer]:
-    """Import jax, and return what answers a request."""
+    """Import jax, and return the function that answers a request."""
     import witness_steps
     from initialization import found
 
     def run(line: str) -> Answer:
-        """Return each array that ``init`` makes, with its path, and the rules.
+        """Return each array that ``init`` creates, with its path, and the rules.
 
-        ``traced`` runs it under `jax.eval_shape`, so that nothing is computed. What it raises is an answer
+        ``traced`` runs it under `jax.eval_shape`, so that nothing is computed. Its exception is an answer
         too.
         """
         request = json.loads(line)
@@ -46,7 +46,7 @@ def begin() -> Callable[[str], Answer]:
 
 
 def place_of(error: BaseException, roots: list[str]) -> str | None:
-    """The innermost line of the project that the error came through, as ``file:line``."""
+    """Return the innermost line of the project in the error's traceback, as ``file:line``."""
     place, position = None, error.__traceback__
     while position is not None:
         file = position.tb_frame.f_code.co_filename

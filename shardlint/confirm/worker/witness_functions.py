@@ -1,4 +1,4 @@
-"""Functions of witnesses that are no single function of JAX's: each is one recipe, of a few values."""
+"""Functions of witnesses that are not a single function of JAX: each is one recipe with a few parameters."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from witness_steps import Unsupported
 
 
 def jit(function: Any, in_shardings: Any = None, out_shardings: Any = None) -> Any:
-    """`jax.jit` with shardings, where they are given, and none of its other options."""
+    """Return `jax.jit` with the given shardings, and none of its other options."""
     given = {"in_shardings": in_shardings, "out_shardings": out_shardings}
     return jax.jit(function, **{key: value for key, value in given.items() if value is not None})
 
 
 def pmap(function: Any, in_axes: Any = 0, axis_size: Any = None, devices: Any = None) -> Any:
-    """`jax.pmap` with what it maps over, and none of its other options."""
+    """Return `jax.pmap` with its mapped axes, and none of its other options."""
     return jax.pmap(function, in_axes=in_axes, axis_size=axis_size, devices=devices)
 
 
@@ -47,8 +47,10 @@ def subclass(base: Any) -> Any:
 
 
 def array_of_shards(shape: Any, sharding: Any, shapes: Any = None) -> Any:
-    """An array of shards of these shapes, each on a device of its own as long as there are some; else of one
-    shard a device."""
+    """Return an array of shards of these shapes, each on a device of its own as far as there are enough.
+
+    Without shapes there is one shard for each device.
+    """
     devices = list(sharding.mesh.devices.flat)
     if shapes is None:
         shapes = [sharding.shard_shape(shape)] * len(devices)
@@ -61,7 +63,7 @@ def array_of_shards(shape: Any, sharding: Any, shapes: Any = None) -> Any:
 
 
 def flax(name: str) -> Any:
-    """`flax.linen` or `flax.nnx`."""
+    """Return `flax.linen` or `flax.nnx`."""
     try:
         if name == "linen":
             from flax import linen as module
@@ -102,11 +104,11 @@ def method(name: str) -> Callable[..., Any]:
 
 
 def update(name: str) -> Callable[..., Any]:
-    """``x.at[key].set(value)``, and its kin."""
+    """Return a function such as ``x.at[key].set(value)``."""
     return lambda x, key, *args, **kwargs: getattr(x.at[key], name)(*args, **kwargs)
 
 
-#: Loops that carry x, or two branches, of which the body or the other branch returns y.
+#: Loops that carry x, or two branches, whose body or second branch returns y.
 def _scan(x: Any, y: Any) -> Any:
     return jax.lax.scan(lambda c, _: (y, None), x, None, length=2)
 

@@ -1,4 +1,4 @@
-"""The closed list: what a request can select, by its key. What is looked up in JAX is written here."""
+"""The closed list: the functions and constants that a request can select by key, with their names in JAX."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _FUNCTIONS = {
     """,
     "jax.scipy.special": "logsumexp",
 }
-#: Constants besides functions, which may be given to others.
+#: Constants besides functions, for use as arguments.
 _CONSTANTS = {
     "jax.sharding.AxisType": "Auto Explicit Manual",
     "jax.sharding.PartitionSpec": "UNCONSTRAINED",
@@ -95,7 +95,7 @@ _CONSTANTS = {
         bool_ complex128 complex64 float16 float32 float64 int16 int32 int64 int8 uint16 uint32 uint64 uint8
     """,
 }
-#: Constants that have no name, or another one, in a module.
+#: Constants without a name in a module, or with another one.
 _PLAIN: dict[str, Any] = {
     "None": None,
     "Ellipsis": ...,
@@ -106,7 +106,7 @@ _PLAIN: dict[str, Any] = {
     "float": float,
     "complex": complex,
 }
-#: What makes another function of a function, or of what it is given.
+#: Functions that return a function, given a function or other arguments.
 TRANSFORMS = frozenset({
     "jax.jit", "jax.pmap", "jax.vmap", "jax.shard_map", "jax.smap", "jax.sharding.auto_axes",
     "jax.sharding.explicit_axes",
@@ -114,7 +114,7 @@ TRANSFORMS = frozenset({
 
 
 def _paths(table: dict[str, str]) -> dict[str, str]:
-    """Each name of a table by itself."""
+    """Return a table from each of its names to itself."""
     return {path: path for home, names in table.items() for path in (f"{home}.{n}" for n in names.split())}
 
 
@@ -131,7 +131,7 @@ def function(key: Any) -> Callable[..., Any]:
 
 
 def constant(key: Any) -> Any:
-    """Return a constant, or a function that is given to another one. Raises Unsupported."""
+    """Return a constant, or a function as an argument of another. Raises Unsupported."""
     if isinstance(key, str) and key in _PLAIN:
         return _PLAIN[key]
     return _selected(CONSTANTS, key)
@@ -154,7 +154,7 @@ def _look_up(path: str) -> Any:
     for name in rest:
         home = f"{home}.{name}"
         if inspect.ismodule(found) and not hasattr(found, name):
-            with contextlib.suppress(ImportError):  # The attribute says what is missing.
+            with contextlib.suppress(ImportError):  # The missing attribute is reported below.
                 importlib.import_module(home)
         found = getattr(found, name)
     return found
@@ -164,7 +164,9 @@ def _look_up(path: str) -> Any:
 
 
 def _references() -> dict[str, str]:
-    """The names and arguments that came or went with some release: the tables of the laws, as data."""
+    """Return the names and arguments that were added or removed in some release: the laws' tables, as
+    data.
+    """
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "witness_references.json")
     with open(beside, encoding="utf-8") as file:
         return {name: name for name in json.load(file)}
@@ -174,10 +176,10 @@ REFERENCES = _references()
 
 
 def reference(request: Request) -> None:
-    """Look a name of the tables up, or an argument ``f(x=)`` in the signature.
+    """Look up a name of the tables, or an argument ``f(x=)`` in the signature.
 
-    With ``there`` it is the package of the name, or the function without the argument, that is looked up.
-    ``from_import`` does as ``from a import b`` does.
+    With ``there`` the name's package, or the function without the argument, is looked up instead.
+    ``from_import`` imports as ``from a import b`` does.
     """
     key = request.get("name")
     path = REFERENCES.get(key) if isinstance(key, str) else None

@@ -1,4 +1,4 @@
-"""Witnesses of a spec that meets an array through an API."""
+"""Witnesses of placements: a spec is applied to an array by an API."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_abstract(request: Request) -> bool:
 
 
 def build_spec(data: Any) -> Any:
-    """Build the spec, or the thing that stands where a spec is meant."""
+    """Build the spec, or the object in its place."""
     if data is None:
         return None
     at("P()")
@@ -54,7 +54,9 @@ def build_entry(entry: Any) -> Any:
 
 
 def named_sharding(request: Request, mesh: Any) -> Any:
-    """The sharding under test: ``NamedSharding(mesh, spec)``, or the bare spec where the program has one."""
+    """Return the sharding under test: ``NamedSharding(mesh, spec)``, or the bare spec if the program has
+    one.
+    """
     spec = build_spec(request["spec"])
     if request["raw"]:
         return spec
@@ -63,14 +65,14 @@ def named_sharding(request: Request, mesh: Any) -> Any:
 
 
 def context(request: Request, mesh: Any) -> Any:
-    """The mesh context of the call: `jax.set_mesh` or its ancestors before 0.7, or ``with mesh:`` itself."""
+    """Return the mesh context of the call: `jax.set_mesh`, its predecessor before 0.7, or ``with mesh:``."""
     if mesh is None or request["context"] is None:
         return contextlib.nullcontext()
     return mesh if request["context"] == "with" and not is_abstract(request) else within(mesh)
 
 
 def argument(request: Request, sharding: Any = None) -> Any:
-    """The array a witness works on: its shape alone where nothing runs, else a NumPy array."""
+    """Return the witness's array: its shape alone where nothing runs, else a NumPy array."""
     shape = tuple(request["shape"])
     if is_abstract(request) or sharding is not None:
         return jax.ShapeDtypeStruct(shape, np.float32, sharding=sharding)
@@ -78,7 +80,7 @@ def argument(request: Request, sharding: Any = None) -> Any:
 
 
 def held(request: Request, mesh: Any) -> Any:
-    """The array a witness works on, sharded over the mesh already where the request says how."""
+    """Return the witness's array, already sharded over the mesh if the request says so."""
     if request["held"] is None:
         return argument(request)
     sharding = NamedSharding(mesh, build_spec(request["held"]))
@@ -88,12 +90,12 @@ def held(request: Request, mesh: Any) -> Any:
     return jax.device_put(argument(request), sharding)
 
 
-# One function an API: given the request and its mesh, it makes the call and returns the result.
+# One function for each API: it makes the call for a request and its mesh, and returns the result.
 Call = Callable[[Request, Any], Any]
 
 
 def eager(stage: str, call: Callable[[Any, Any], Any]) -> Call:
-    """A call outside jit, on a sharding and an array."""
+    """Return a call outside jit, on a sharding and an array."""
 
     def witness(request: Request, mesh: Any) -> Any:
         sharding, array = named_sharding(request, mesh), held(request, mesh)
@@ -105,7 +107,7 @@ def eager(stage: str, call: Callable[[Any, Any], Any]) -> Call:
 
 
 def jitted(function: Callable[[Any], Any]) -> Call:
-    """A call of a jitted function, which is made from a sharding."""
+    """Return a call of a jitted function, which is created from a sharding."""
 
     def witness(request: Request, mesh: Any) -> Any:
         sharding, array = named_sharding(request, mesh), held(request, mesh)
@@ -117,7 +119,7 @@ def jitted(function: Callable[[Any], Any]) -> Call:
 
 
 def within_jit(place: Callable[[Any, Any], Any]) -> Call:
-    """A placement inside jit, which returns the array; or computes with it, where it is not ``returned``."""
+    """Return a placement inside jit, which returns the array, or computes with it if not ``returned``."""
 
     def witness(request: Request, mesh: Any) -> Any:
         def function(sharding: Any) -> Any:
@@ -162,13 +164,13 @@ def shard_map_out(request: Request, mesh: Any) -> Any:
 
 
 def partition_names(request: Request) -> Any:
-    """The names an initializer carries: a tuple, or whatever the program gives instead."""
+    """Return the names of an initializer: a tuple, or the program's object in its place."""
     spec = build_spec(request["spec"])
     return spec if spec is None or "junk" in request["spec"] else tuple(spec)
 
 
 def linen_box(request: Request, mesh: Any) -> Any:
-    """A parameter as its initializer returns it, bare or in a box that knows its mesh (not if ``raw``)."""
+    """Return a parameter as its initializer does, bare or in a box that holds its mesh (not if ``raw``)."""
     linen, names = flax("linen"), partition_names(request)
     own = None if request["raw"] else mesh
     at("with_partitioning")
@@ -286,7 +288,7 @@ PLACEMENTS: dict[str, Call] = {
 
 
 def placement(request: Request) -> Any:
-    """A spec meets an array through an API."""
+    """Run a placement through its API."""
     if not isinstance(request["api"], str) or request["api"] not in PLACEMENTS:
         raise Unsupported("no witness has this API")
     return PLACEMENTS[request["api"]](request, build_mesh(request))

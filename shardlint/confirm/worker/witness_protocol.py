@@ -14,9 +14,10 @@ Answer = dict[str, Any]
 
 
 def serve(begin: Callable[[], Callable[[str], Answer]]) -> None:
-    """Answer requests until there are no more. ``begin`` returns what answers one; it imports jax.
+    """Answer requests until there are no more. ``begin`` imports jax and returns the function that answers
+    one.
 
-    The protocol's stream is ours alone: what JAX and programs print goes to stderr.
+    The protocol's stream is reserved: output of JAX and of programs goes to stderr.
     """
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -38,7 +39,7 @@ def serve(begin: Callable[[], Callable[[str], Answer]]) -> None:
 
 
 def message_of(error: BaseException) -> str:
-    """The first line of what an exception says."""
+    """Return the first line of an exception's message."""
     try:
         lines = str(error).strip().splitlines() or [""]
     except Exception:

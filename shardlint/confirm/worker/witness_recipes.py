@@ -1,4 +1,4 @@
-"""Recipes for calls: where a call stands, under a mesh, under jit, in the body of shard_map."""
+"""Recipes for calls in their context: under a mesh, under jit, in the body of shard_map."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _in_body(made: Any, mesh: Any, manual: tuple[str, ...]) -> Any:
     if len(manual) == len(mesh.axis_names):
         mapped = shard_map(body, mesh, (split,), split, True)
     else:
-        # What came before `jax.shard_map` names the other axes.
+        # The predecessor of `jax.shard_map` names the other axes.
         mapper = member(jax, "shard_map")
         mapped = mapper(body, mesh=mesh, in_specs=(split,), out_specs=split, axis_names=set(manual))
     return staged(jax.jit(mapped), np.ones(mesh.devices.size, np.float32))
@@ -54,11 +54,11 @@ def traced(request: Request) -> None:
 
 
 def mapped(request: Request) -> Any:
-    """A function in a body of shard_map, whose operands are split over the axes that they vary over.
+    """Run a function in a body of shard_map, whose operands are split over the axes that they vary over.
 
     A leading dimension carries the split, so that scalars vary too; it is dropped inside. Without a mesh the
-    function is under jit alone. The result, which keeps what was made, is split over ``out``; without it
-    there is none, and it is only traced.
+    function is under jit alone. The result is split over ``out``; without it there is none, and the function
+    is only traced.
     """
     mesh = None if request["mesh"] is None else build(request["mesh"])
     splits = [tuple(axes) for axes, _, _ in request["operands"]]
@@ -86,13 +86,13 @@ def _parts(mesh: Any, axes: Sequence[str]) -> int:
 
 
 def arity(request: Request) -> Any:
-    """Give so many specs or shardings to a function with so many arguments or results."""
+    """Pass specs or shardings to a function, in the requested numbers."""
     given, due, mesh = request["given"], request["due"], build(request["mesh"])
     if not all(type(count) is int and 0 <= count <= MOST_ARGUMENTS for count in (given, due)):
         raise Unsupported("so many arguments")
     ins, in_map = bool(request["arguments"]), bool(request["shard_map"])
     one = PartitionSpec() if in_map else NamedSharding(mesh, PartitionSpec())
-    # One result takes one that is not in a tuple.
+    # A single result takes a spec that is not in a tuple.
     several = one if not ins and given == due == 1 else (one,) * given
 
     def function(*arrays: Any) -> Any:

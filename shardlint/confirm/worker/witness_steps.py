@@ -1,4 +1,4 @@
-"""The steps of a witness: what this JAX calls them, and which has been reached."""
+"""The steps of a witness: their names, and the one that has been reached."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ class Unsupported(Exception):
     """This JAX or Flax cannot run the request."""
 
 
-#: The step a witness has reached; what it was when something raised is part of the answer.
+#: The current step of a witness; on an exception it is part of the answer.
 STAGE = [""]
 
 
 def at(stage: str) -> None:
-    """Note the step that comes next."""
+    """Record the next step."""
     STAGE[0] = stage
 
 
 def member(module: Any, name: str) -> Any:
-    """Return what a module of this JAX has under a name that stands here. Raises Unsupported if nothing."""
+    """Return the attribute of a module of this JAX. Raises Unsupported if there is none."""
     if not hasattr(module, name):
         raise Unsupported(f"{module.__name__}.{name} is not in JAX {jax.__version__}")
     return getattr(module, name)
 
 
 def within(mesh: Any) -> Any:
-    """Return the context of a mesh: `jax.set_mesh` or its ancestors; without devices `use_abstract_mesh`."""
+    """Return the context of a mesh: `jax.set_mesh` or its predecessors; without devices `use_abstract_mesh`."""
     if mesh is None:
         return contextlib.nullcontext()
     if not isinstance(mesh, jax.sharding.Mesh):
