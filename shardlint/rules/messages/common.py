@@ -146,7 +146,7 @@ def function_text(use: CallUse) -> str:
 
 
 def call_text(name: str, detail: str) -> str:
-    """What is wrong with a call, whose name goes in front where the words do not hold it."""
+    """Return the description of a mistake in a call, with the call's name in front if the text lacks it."""
     if detail.startswith("it "):
         return name + detail.removeprefix("it")
     owner = name.partition(".")[0]
@@ -173,16 +173,17 @@ def entry_of(use: SpecHolder, dimension: int | None) -> Entry:
 
 
 def surplus_place(use: SpecHolder, dimension: int | None) -> Place:
-    """Where an entry that is too many is listed: where the name is written by which it was looked up."""
+    """Return the place of a surplus entry: where the name is written through which it was looked up."""
     place = entry_place(use, dimension)
     return place.name if isinstance(place, LookedUp) else place
 
 
 def meeting(use: SpecHolder, dimension: int | None) -> tuple[Place, tuple[Fact, ...]]:
-    """Where an entry meets the array that it does not suit, and where it is written if that is elsewhere.
+    """Return the place where an entry is applied to an unsuitable array, and the entry's own place if
+    elsewhere.
 
-    A spec may serve many arrays: who places one beside it looks there. It is not elsewhere if it stands in
-    the call, or in one that leads there.
+    A spec may serve many arrays: the author of a placement beside it looks there. The entry is not elsewhere
+    if it is in the call, or in one that leads to it.
     """
     place = entry_place(use, dimension)
     if not isinstance(use, Placement) or not use.beside or use.api in FLAX_APIS:
@@ -194,7 +195,7 @@ def meeting(use: SpecHolder, dimension: int | None) -> tuple[Place, tuple[Fact, 
 
 
 def entry_place(use: SpecHolder, dimension: int | None) -> Place:
-    """Where the entry of a dimension is written, or else the names, or else the use."""
+    """Return the place of a dimension's entry, or else of the names, or else of the use."""
     places: Sequence[Place | None] = use.entry_places
     if dimension is not None and dimension < len(places) and (place := places[dimension]) is not None:
         return place

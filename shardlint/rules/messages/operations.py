@@ -1,4 +1,4 @@
-"""How messages name operations on arrays whose types hold shardings."""
+"""The wording of operations on arrays with shardings in their types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shardlint.rules.messages.common import name_text, size_text
 
 
 def wanted_text(use: OperationUse, verdict: Rejected) -> str:
-    """What the operation wants, what it gets as `jax.typeof` shows it, and where that does not fit."""
+    """Return what the operation requires, its operands as `jax.typeof` shows them, and the mismatch."""
     said = f"{name_text(use.function)} wants {verdict.detail}"
     if use.operands:
         said += f", and gets {operands_text(use)}"

@@ -26,10 +26,10 @@ def first_name(instead: str) -> str:
 
 
 def is_argument(name: str) -> bool:
-    """Whether it names an argument of a function."""
+    """Return whether it names an argument of a function."""
     return name.endswith("=)")
 
 
 def is_guarded(use: ApiReference) -> bool:
-    """Whether an enclosing ``try`` catches what a missing name raises."""
+    """Return whether an enclosing ``try`` catches the exception of a missing name."""
     return any(is_caught(exception, use.environment.caught) for exception in _RAISED)
