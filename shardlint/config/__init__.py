@@ -1,9 +1,9 @@
-"""The configuration: what is decided in files and on the command line, for each file that is checked.
+"""The configuration: the settings from files and the command line, for each file that is checked.
 
 Enter by `load_settings` or `Configurations`; the result is a `Settings`. `loading` reads and merges the
-files, `keys` is the table of all keys, from which the documentation and the JSON schema are made;
+files, `keys` is the table of all keys, from which the documentation and the JSON schema are generated;
 `selection` reads rule selectors, `meshes` the syntax of meshes, and every mistake is a `ConfigError` that
-names the place.
+names its location.
 
 A key is added in one place: `keys.table`.
 """

@@ -1,6 +1,6 @@
-"""Answers to what editors ask besides findings: enter by `session`, which the facade exports as `editing`.
+"""Editor features besides findings. Enter by `session`, which the facade exports as `editing`.
 
-`analysis` is the analysis of one source as editors ask it. `hover_facts` tells what is known at a position,
-`axis_index` where the name of an axis is written in a project, `axis_completion` which names could stand in
-a string. The server in `server/` turns these into protocol types.
+`analysis` is the analysis of one source for an editor. `hover_facts` has the facts at a position,
+`axis_index` the occurrences of an axis name in a project, `axis_completion` the names to complete in a
+string. The server in `server/` turns these into protocol types.
 """

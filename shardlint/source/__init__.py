@@ -1,10 +1,10 @@
-"""From paths to text: what is read before anything is parsed or evaluated.
+"""From paths to text: everything that is read before parsing and evaluation.
 
 A file is a `Source` (`sources`) of one or more `Cell`s: a notebook has several. `workspace` finds files and
-reads them through one tracked door; `comments` reads the comments that address shardlint; `notebooks` maps
-cells to a notebook's JSON. `parse_guard` refuses texts that crash parsers, `api_sites` counts the calls of
+reads them through tracked functions; `comments` reads the comments that address shardlint; `notebooks` maps
+cells to a notebook's JSON. `parse_guard` rejects texts that crash parsers, `api_sites` counts the calls of
 sharding APIs in a text, `logical_lines` and `lexing` split text without parsing it, and `file_problems`
-makes findings about files themselves.
+reports findings about files themselves.
 
 Nothing here imports libcst: a run over files without sharding never loads it.
 """

@@ -1,5 +1,5 @@
-"""Reports on what is open: made after a pause in typing, on one worker thread, the most urgent first.
+"""Reports on open documents: computed after a pause in typing, on one worker thread, the most urgent first.
 
-`analyses` keeps the reports, `linting` makes one, `insights` and `project_axes` answer what other features
-ask of them, `publishing` and `refresh_requests` tell the client.
+`analyses` holds the reports, `linting` computes one, `insights` and `project_axes` serve the other
+features, `publishing` and `refresh_requests` notify the client.
 """

@@ -1,3 +1,3 @@
-"""Texts as the protocol has them: open files and notebooks (`documents`), texts that places stand in
+"""Texts in the protocol's form: open files and notebooks (`documents`), the texts around places
 (`texts`), edits, and findings and positions as protocol types (`conversion`).
 """

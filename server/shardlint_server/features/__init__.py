@@ -1,6 +1,6 @@
-"""A module a feature of the protocol: each registers its handlers on the server, asks the session, and
-converts.
+"""One module for each feature of the protocol: it registers its handlers on the server, queries the session,
+and converts the answer.
 
-Handlers are thin: what they show is computed in `analysis` or by `shardlint.api`, and converted by pure
+Handlers are thin: their data is computed in `analysis` or by `shardlint.api`, and converted by pure
 functions.
 """

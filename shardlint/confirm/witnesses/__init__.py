@@ -1,4 +1,4 @@
-"""A use becomes a small program: enter by `builder.witness_of`.
+"""Witnesses: small programs that reproduce a use. Enter by `builder.witness_of`.
 
 `placements`, `collectives`, `constructions` and `programs` build the request for one kind of use, `sizes`
 chooses numbers for symbols, `repair` builds the twin that should be accepted, and `requests` writes both as

@@ -1,9 +1,9 @@
-"""JAX's releases: which there are, which of them a project means, and what changed between them.
+"""JAX's releases: the known ones, those that a project supports, and the changes between them.
 
 `releases` has `Release` and `Target`, the range of releases that a project supports. `queries` answers
-questions about one release (does a name exist, does a law hold) from the tables `api_changes`,
-`law_changes` and `public_names`; `turns` tells at which releases an answer changes. The tables are long,
-and loaded with the first question.
+questions about one release (does a name exist, does a law hold) from the tables `api_changes`, `law_changes`
+and `public_names`; `turns` returns the releases at which an answer changes. The tables are long, and loaded
+on demand.
 """
 
 from typing import TYPE_CHECKING

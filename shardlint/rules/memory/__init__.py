@@ -1,1 +1,1 @@
-"""Rules SHL6xx: memory that is spent on copies, axes that are not used, tables that match nothing."""
+"""Rules SHL6xx: memory spent on copies, unused axes, tables that match nothing."""

@@ -1,1 +1,1 @@
-"""Rules SHL4xx: making meshes, and setting them."""
+"""Rules SHL4xx: constructing meshes, and setting them."""

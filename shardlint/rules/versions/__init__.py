@@ -1,1 +1,1 @@
-"""Rules SHL8xx: APIs that other releases of JAX do not have, or name otherwise."""
+"""Rules SHL8xx: APIs that other JAX releases lack, or have under another name."""
