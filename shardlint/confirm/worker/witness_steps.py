@@ -33,7 +33,7 @@ def member(module: Any, name: str) -> Any:
 
 
 def within(mesh: Any) -> Any:
-    """Return the context of a mesh: `jax.set_mesh` or its predecessors; without devices `use_abstract_mesh`."""
+    """Return a mesh context: `jax.set_mesh` or its predecessor; without devices `use_abstract_mesh`."""
     if mesh is None:
         return contextlib.nullcontext()
     if not isinstance(mesh, jax.sharding.Mesh):
