@@ -60,6 +60,6 @@ class Results:
             )
 
     @property
-    def met(self) -> file_access.Seen:
+    def accesses(self) -> file_access.Seen:
         """Return the file accesses made to validate results."""
-        return self._facts.met
+        return self._facts.accesses

@@ -43,14 +43,14 @@ def _trusted(stamp: Stamp | None, since: int | None) -> list[int] | None:
 
 
 class Facts:
-    """The current file system; each path is examined once, and recorded in ``met``.
+    """The current file system; each path is examined once, and recorded in ``accesses``.
 
     ``known`` are accesses made earlier in this run. ``read`` counts the texts that were read because no stamp
     proved them unchanged.
     """
 
     def __init__(self, known: Seen | None = None) -> None:
-        self.met = Seen() if known is None else known
+        self.accesses = Seen() if known is None else known
         self.read = 0
 
     def hold(self, facts: Mapping[str, Any]) -> bool:
@@ -70,20 +70,20 @@ class Facts:
             return False
 
     def _kind(self, path: str) -> str:
-        kind = self.met.kinds.get(path)
+        kind = self.accesses.kinds.get(path)
         if kind is None:
-            kind = self.met.kinds[path] = file_access.look(path)
+            kind = self.accesses.kinds[path] = file_access.look(path)
         return kind
 
     def _folder(self, path: str) -> str | None:
-        if path not in self.met.folders:
-            self.met.folders[path] = file_access.listing(path)
-        return self.met.folders[path]
+        if path not in self.accesses.folders:
+            self.accesses.folders[path] = file_access.listing(path)
+        return self.accesses.folders[path]
 
     def _is_text(self, path: str, digest: str | None, stamp: Sequence[int] | None) -> bool:
-        if (text := self.met.texts.get(path)) is None:
+        if (text := self.accesses.texts.get(path)) is None:
             text = self._text(path, digest, stamp)
-            self.met.texts[path] = text
+            self.accesses.texts[path] = text
         return text[0] == digest
 
     def _text(self, path: str, digest: str | None, stamp: Sequence[int] | None) -> Text:

@@ -61,8 +61,8 @@ class Analyzer:
         if results is not None:
             for number, source in enumerate(sources):
                 keys[number] = results.key(source, settings)
-                found[number] = _kept(source, results.get(keys[number]))
-            file_access.take_in(results.met)
+                found[number] = _cached(source, results.get(keys[number]))
+            file_access.take_in(results.accesses)
         left = [number for number, known in enumerate(found) if known is None]
         works = self._worked(sources, left, settings)
         with collecting_seldom():
@@ -102,12 +102,12 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _kept(source: Source, kept: Any) -> Analyzed | None:
+def _cached(source: Source, stored: Any) -> Analyzed | None:
     """Return the cached result of a source, None for malformed data, since the store is untrusted."""
     from shardlint.inference import Noticed
     from shardlint.laws.versions import Release
 
-    match kept:
+    match stored:
         case ((*uses,), (*turns,), bool(asks_mesh)):
             if all(isinstance(use, Use | FileProblem) for use in uses) and all(
                 isinstance(turn, Release) for turn in turns

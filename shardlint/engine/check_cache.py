@@ -90,7 +90,7 @@ class Recall:
             return None
         if now.read:
             # Their stamps will be older the next time, and need not be verified by reading.
-            record = validation.written(now.met, self._since)
+            record = validation.written(now.accesses, self._since)
             self._store.keep(self._key, _line(record) + result)
         return Recalled(Report(findings, notes, files, _Sources(paths)), has_baseline)
 

@@ -68,12 +68,12 @@ def merged(base: Sequence[Finding], found: Sequence[tuple[Deployment, Sequence[F
         for finding in findings:
             if key_of(finding) not in known:
                 extra.setdefault(key_of(finding), []).append((deployment, finding))
-    return [*base, *(_merged(meetings) for meetings in extra.values())]
+    return [*base, *(_merged(occurrences) for occurrences in extra.values())]
 
 
-def _merged(meetings: Sequence[tuple[Deployment, Finding]]) -> Finding:
-    rejecting = [met for met in meetings if met[1].severity is Severity.ERROR]
-    shown = rejecting or meetings
+def _merged(occurrences: Sequence[tuple[Deployment, Finding]]) -> Finding:
+    rejecting = [one for one in occurrences if one[1].severity is Severity.ERROR]
+    shown = rejecting or occurrences
     finding = shown[0][1]
     names = [str(deployment) for deployment, _ in shown if deployment.name is not None]
     if not names:

@@ -21,14 +21,14 @@ _MOST = 8
 
 
 @dataclass(slots=True)
-class _Kept:
+class _OpenProgram:
     """A program, its file accesses, and the time of its evaluation."""
 
     program: Resumable
     read: file_access.Seen
     since: int
 
-    def holds(self) -> bool:
+    def is_valid(self) -> bool:
         """Return whether all files that it read are unchanged."""
         return not self.read.torn and Facts().hold(written(self.read, self.since))
 
@@ -37,7 +37,7 @@ class Programs:
     """A replacement for `work_on` that retains programs."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, InferenceSettings], _Kept] = OrderedDict()
+        self._programs: OrderedDict[tuple[str, InferenceSettings], _OpenProgram] = OrderedDict()
 
     def work_on(self, source: Source, settings: InferenceSettings) -> Work:
         """Analyze a source. Never raises for its contents: a crash is a problem of that file."""
@@ -46,27 +46,29 @@ class Programs:
 
         key = (source.path, settings)
         # It is stored again once it is in a consistent state.
-        kept = self._kept.pop(key, None)
+        opened = self._programs.pop(key, None)
         noticed, since = Noticed(), now()
         with file_access.recording(apart=True) as read:
             try:
-                if kept is None or not kept.holds():
-                    kept = _Kept(Resumable(source, settings), file_access.Seen(), since)
-                uses = kept.program.uses(source, noticed)
+                if opened is None or not opened.is_valid():
+                    opened = _OpenProgram(Resumable(source, settings), file_access.Seen(), since)
+                uses = opened.program.uses(source, noticed)
             except Stopped:
-                if kept is not None and kept.program.stands:
-                    self._keep(key, kept, read)
+                if opened is not None and opened.program.stands:
+                    self._retain(key, opened, read)
                 raise
             except Exception as error:
                 return failed(source, error, read.whole())
         analyzed = Analyzed(source, uses, noticed)
         if analyzed.is_partial:
             return done(analyzed, read.whole())
-        self._keep(key, kept, read)
-        return Work(analyzed, kept.read)
+        self._retain(key, opened, read)
+        return Work(analyzed, opened.read)
 
-    def _keep(self, key: tuple[str, InferenceSettings], kept: _Kept, read: file_access.Seen) -> None:
-        kept.read.add(read.whole())
-        self._kept[key] = kept
-        if len(self._kept) > _MOST:
-            self._kept.popitem(last=False)
+    def _retain(
+        self, key: tuple[str, InferenceSettings], opened: _OpenProgram, read: file_access.Seen
+    ) -> None:
+        opened.read.add(read.whole())
+        self._programs[key] = opened
+        if len(self._programs) > _MOST:
+            self._programs.popitem(last=False)

@@ -37,12 +37,12 @@ def merged(eras: Sequence[Era]) -> list[Finding]:
     for era in eras:
         for finding in era.findings:
             found.setdefault((finding.code, finding.span), []).append((era, finding))
-    return [_merged(meetings, len(eras)) for meetings in found.values()]
+    return [_merged(occurrences, len(eras)) for occurrences in found.values()]
 
 
-def _merged(meetings: list[tuple[Era, Finding]], count: int) -> Finding:
-    rejecting = [met for met in meetings if met[1].severity is Severity.ERROR]
-    shown = rejecting or meetings
+def _merged(occurrences: list[tuple[Era, Finding]], count: int) -> Finding:
+    rejecting = [one for one in occurrences if one[1].severity is Severity.ERROR]
+    shown = rejecting or occurrences
     releases = tuple(sorted(release for era, _ in shown for release in era.releases))
     finding = dataclasses.replace(shown[0][1], releases=releases)
     if len({id(era) for era, _ in shown}) == count:

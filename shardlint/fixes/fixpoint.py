@@ -50,7 +50,7 @@ def fix_all(documents: Iterable[Document], findings: Iterable[Finding], unsafe: 
         try:
             left = _round(work, left, chosen, check)
             continue
-        except _TakenBack as error:
+        except _RolledBack as error:
             reason = str(error)
         alone = {f: _reason(work, left, f, check) for f in chosen} if len(chosen) > 1 else {chosen[0]: reason}
         failing = {f: why for f, why in alone.items() if why}
@@ -63,7 +63,7 @@ def fix_all(documents: Iterable[Document], findings: Iterable[Finding], unsafe: 
     return work
 
 
-class _TakenBack(Exception):
+class _RolledBack(Exception):
     """Fixes are not applied; the message states why."""
 
 
@@ -71,13 +71,13 @@ def _reason(work: Fixed, left: Sequence[Finding], finding: Finding, check: Check
     """Return the reason why a fix is not applied alone, empty if it could be."""
     try:
         _round(_copy(work), left, [finding], check)
-    except _TakenBack as error:
+    except _RolledBack as error:
         return str(error)
     return ""
 
 
 def _round(work: Fixed, left: Sequence[Finding], chosen: Sequence[Finding], check: Check) -> list[Finding]:
-    """Apply fixes and return the findings after them. Raises _TakenBack if they cause errors."""
+    """Apply fixes and return the findings after them. Raises _RolledBack if they cause errors."""
     edited: dict[str, Document] = {}
     edits = dict.fromkeys(edit for f in chosen if f.fix for edit in f.fix.edits)
     for path in sorted({edit.span.path for edit in edits}):
@@ -85,16 +85,16 @@ def _round(work: Fixed, left: Sequence[Finding], chosen: Sequence[Finding], chec
         try:
             edited[path] = document.edited(edit for edit in edits if edit.span.path == path)
         except CannotChange as error:
-            raise _TakenBack(f"cannot be made ({error})") from None
+            raise _RolledBack(f"cannot be made ({error})") from None
     found = list(check([document.source for document in edited.values()]))
     elsewhere = [f for f in left if not (_paths(f) & edited.keys())]
     now = [*elsewhere, *found]
     uncovers = all(f.severity is Severity.ERROR for f in chosen)
     if _broken(found) - _broken(left) or (not uncovers and _errors(now, edited) > _errors(left, edited)):
-        raise _TakenBack("would make a new error")
+        raise _RolledBack("would make a new error")
     places = {(*_named(f), f.span.line, f.span.column) for f in found}
     if any((*_named(f), *place) in places for f in chosen for place in _places(f.span, edits)):
-        raise _TakenBack("does not remove it, which is an internal error")
+        raise _RolledBack("does not remove it, which is an internal error")
     work.after.update(edited)
     work.fixed += chosen
     return now

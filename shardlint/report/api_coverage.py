@@ -54,12 +54,12 @@ def coverage(sites: Sequence[Site], uses: Iterable[Use]) -> list[Judged]:
         by_file.setdefault((site.span.path, site.span.cell), []).append(number)
     judged = [Judged(site) for site in sites]
     for use in uses:
-        for number in _met(use, sites, by_file):
+        for number in _sites_of(use, sites, by_file):
             judged[number] = _better(judged[number], use)
     return judged
 
 
-def _met(use: Use, sites: Sequence[Site], by_file: dict[tuple[str, int | None], list[int]]) -> set[int]:
+def _sites_of(use: Use, sites: Sequence[Site], by_file: dict[tuple[str, int | None], list[int]]) -> set[int]:
     """Return the sites of a use: the innermost around its place, and around those of its parts."""
     kinds = _KINDS.get(type(use), frozenset())
     met = set()

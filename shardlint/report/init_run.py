@@ -28,7 +28,7 @@ Run = tuple[NamedMesh | None, Initialized | str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _Match:
     """The spec that rules assign to an array (a str is not a spec; None: no rule matches), and the rule's
     index.
     """
@@ -55,12 +55,12 @@ def init_report(
         if isinstance(made, str):
             continue
         version = made.jax
-        separator, taken = _taken(made)
-        table = _rows(made, separator, taken)
-        findings += _about_rules(table or (), made, taken)
+        separator, matches = _matches(made)
+        table = _rows(made, separator, matches)
+        findings += _about_rules(table or (), made, matches)
         if separator != "/":
             notes[f'the keys of paths are joined with "{separator}", as the rules expect'] = None
-        for array, given in zip(made.arrays, taken, strict=True):
+        for array, given in zip(made.arrays, matches, strict=True):
             path = separator.join(array.path)
             key = (path, array.shape, array.dtype)
             row = rows.get(key) or _parameter(path, array, given, len(meshes))
@@ -78,38 +78,38 @@ def init_report(
     return InitReport(init, report, table, _merged(findings), version, tuple(said))
 
 
-def _taken(made: Initialized) -> tuple[str, list[_Taken]]:
+def _matches(made: Initialized) -> tuple[str, list[_Match]]:
     """Return the separator of keys, and the rules' spec for each array; its own names without rules."""
     if made.chosen is not None:
-        return "/", [_Taken(spec) for spec in made.chosen]
+        return "/", [_Match(spec) for spec in made.chosen]
     if made.rules is None:
-        return "/", [_Taken(array.names if array.names is not None else Spec()) for array in made.arrays]
+        return "/", [_Match(array.names if array.names is not None else Spec()) for array in made.arrays]
     separator = separator_of(made.rules, [array.path for array in made.arrays])
     return separator, [_by_rule(made.rules, array, separator) for array in made.arrays]
 
 
-def _by_rule(rules: Sequence[PathRule], array: InitArray, separator: str) -> _Taken:
+def _by_rule(rules: Sequence[PathRule], array: InitArray, separator: str) -> _Match:
     if not needs_rule(array.shape):
-        return _Taken(Spec())
+        return _Match(Spec())
     number = first_match(rules, array.path, separator)
-    return _Taken(None if number is None else rules[number].spec, number)
+    return _Match(None if number is None else rules[number].spec, number)
 
 
-def _rows(made: Initialized, separator: str, taken: Sequence[_Taken]) -> tuple[RuleRow, ...] | None:
+def _rows(made: Initialized, separator: str, matches: Sequence[_Match]) -> tuple[RuleRow, ...] | None:
     if made.rules is None:
         return None
     return tuple(
         RuleRow(
             rule,
             sum(rule.matches(array.path, separator) for array in made.arrays),
-            sum(given.rule == number for given in taken),
+            sum(given.rule == number for given in matches),
         )
         for number, rule in enumerate(made.rules)
     )
 
 
 def _about_rules(
-    table: Sequence[RuleRow], made: Initialized, taken: Sequence[_Taken]
+    table: Sequence[RuleRow], made: Initialized, matches: Sequence[_Match]
 ) -> Iterator[TableFinding]:
     """Yield findings about the rules, and about arrays that none of them matches."""
     count = count_text(len(made.arrays), "parameter")
@@ -127,14 +127,14 @@ def _about_rules(
         if isinstance(rule.spec, str):
             text = f"{name}, gives {rule.spec}, which is no PartitionSpec"
             yield TableFinding("not-a-spec", Severity.ERROR, str(rule), text)
-    for array, given in zip(made.arrays, taken, strict=True):
+    for array, given in zip(made.arrays, matches, strict=True):
         if given.spec is None:
             path = "/".join(array.path)
             text = f"no rule takes `{path}`, {shape_text(array.shape)} {array.dtype}"
             yield TableFinding("no-rule", Severity.WARNING, path, text)
 
 
-def _parameter(path: str, array: InitArray, given: _Taken, meshes: int) -> Parameter:
+def _parameter(path: str, array: InitArray, given: _Match, meshes: int) -> Parameter:
     return Parameter(
         path,
         array.shape,
@@ -148,7 +148,7 @@ def _parameter(path: str, array: InitArray, given: _Taken, meshes: int) -> Param
 
 
 def _held(
-    named: NamedMesh, array: InitArray, given: _Taken, logical: LogicalRules | None, limit: int
+    named: NamedMesh, array: InitArray, given: _Match, logical: LogicalRules | None, limit: int
 ) -> tuple[Holding, TableFinding | None]:
     """Return a device's share of an array on a mesh, and JAX's rejection of its spec."""
     mesh, spec = named.mesh, given.spec
@@ -168,7 +168,7 @@ def _held(
     return held, None if refused is None else _refused(array, held, refused, named.name)
 
 
-def _checked(array: InitArray, given: _Taken) -> tuple[Holding | None, TableFinding | None]:
+def _checked(array: InitArray, given: _Match) -> tuple[Holding | None, TableFinding | None]:
     """Return the check of a spec that needs no mesh: whether it is longer than the rank."""
     if not isinstance(given.spec, Spec) or len(given.spec) <= len(array.shape):
         return None, None

@@ -25,7 +25,7 @@ Submit = Callable[["Callable[[dict[str, bytes]], AxisIndex]", Urgency], "Awaitab
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _FileAnalysis:
     """The analysis of one file, and the files read for it."""
 
     source: editing.Source
@@ -39,7 +39,7 @@ class ProjectAxes:
     def __init__(self, workspace: Workspace, configuration: Configuration, submit: Submit) -> None:
         self._workspace, self._configuration, self._submit = workspace, configuration, submit
         self._axes: dict[str, AxisIndex] = {}
-        self._kept: dict[str, dict[str, _Kept]] = {}
+        self._analyses: dict[str, dict[str, _FileAnalysis]] = {}
 
     def known(self, insight: Insight) -> AxisIndex | None:
         """Return the axes of the project as last computed, None before the first request."""
@@ -77,18 +77,18 @@ class ProjectAxes:
         for target in targets:
             if not os.path.isabs(target.path) or target.path.startswith(os.path.join(folder, "")):
                 sources[target.path] = source_of(target)
-        before = self._kept.get(folder, {})
+        before = self._analyses.get(folder, {})
         kept = {path: _analysed(linter, source, before.get(path)) for path, source in sources.items()}
-        self._kept[folder] = kept
+        self._analyses[folder] = kept
         return axes_of(one.analysis for one in kept.values())
 
     def _settings(self, folder: str) -> Settings:
         return dataclasses.replace(self._configuration.settings_of_folder(folder), editing=True)
 
 
-def _analysed(linter: Linter, source: editing.Source, kept: _Kept | None) -> _Kept:
+def _analysed(linter: Linter, source: editing.Source, kept: _FileAnalysis | None) -> _FileAnalysis:
     if kept is not None and kept.source == source and kept.record.holds():
         return kept
     with editing.recorded() as record:
         analysis = linter.analysis(source)
-    return _Kept(source, analysis, record)
+    return _FileAnalysis(source, analysis, record)

@@ -25,7 +25,7 @@ _TUPLES = "AbstractMesh wants tuples"
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _Arguments:
     """The arguments of a construction; ``shape`` are sizes that are all known to be valid."""
 
     shape: tuple[Dim, ...]
@@ -79,15 +79,15 @@ def judge_mesh(
     known = tuple(size for size in shape if not isinstance(size, Junk | Unknown))
     if len(known) < len(shape):
         return Undecided("a size is not known")
-    return law(_Given(known, names, devices, types)) or Accepted()
+    return law(_Arguments(known, names, devices, types)) or Accepted()
 
 
-def _mesh(given: _Given) -> Outcome:
+def _mesh(given: _Arguments) -> Outcome:
     """`mesh.Mesh.__new__`: the names, the rank of the device array against them, then the types."""
     return _labelled(given, "Mesh()")
 
 
-def _make_mesh(given: _Given) -> Outcome:
+def _make_mesh(given: _Arguments) -> Outcome:
     """`sharding_impls.make_mesh`: enough devices, of which it takes the first ones, then as Mesh."""
     stage, shape, devices = "make_mesh()", given.shape, given.devices
     wanted = product(shape)
@@ -154,7 +154,7 @@ def _abstract_mesh(shape: Sizes, names: Names, types: Types) -> Outcome:
     return _named(len(shape), names, "use") or _odd(names, stage)
 
 
-def _create_device_mesh(given: _Given) -> Outcome:
+def _create_device_mesh(given: _Arguments) -> Outcome:
     """`mesh_utils.create_device_mesh`: exactly as many devices as the shape holds."""
     stage, shape, devices = "create_device_mesh()", given.shape, given.devices
     if devices == 0:
@@ -173,7 +173,7 @@ def _create_device_mesh(given: _Given) -> Outcome:
     return None if same else wrong
 
 
-def _reshape(given: _Given) -> Outcome:
+def _reshape(given: _Arguments) -> Outcome:
     """numpy's reshape: at most one negative size, which takes what the others leave."""
     shape, devices = given.shape, given.devices
     open_sizes = [i for i, size in enumerate(shape) if isinstance(size, int) and size < 0]
@@ -261,7 +261,7 @@ def hybrid_shape(inner: tuple[Dim, ...], outer: tuple[Dim, ...]) -> tuple[Dim, .
 # -- names and types --------------------------------------------------------------------------------
 
 
-def _labelled(given: _Given, stage: str) -> Outcome:
+def _labelled(given: _Arguments, stage: str) -> Outcome:
     """Judge the names and the types for a device array, in the order in which `Mesh` checks them.
 
     Where an earlier check is undecided, a rejection is only known to be an Exception.
@@ -323,7 +323,7 @@ def _bad(cause: Cause, exception: str, stage: str, detail: str) -> Rejected:
     return Rejected(cause, exception, stage, detail=detail)
 
 
-LAWS: dict[str, Callable[[_Given], Outcome]] = {
+LAWS: dict[str, Callable[[_Arguments], Outcome]] = {
     "Mesh": _mesh,
     "make_mesh": _make_mesh,
     "AbstractMesh": lambda given: _abstract_mesh(given.shape, given.names, given.types),

@@ -88,7 +88,7 @@ def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
             entries.append(entry)
             continue
         wanted = tuple(part for part in parts(entry) if ways(mesh, (part,)) != 1)
-        kept = _kept(mesh, wanted, size)
+        kept = _leading_axes(mesh, wanted, size)
         if kept is None:
             return Accepted()
         if kept < len(wanted):
@@ -97,7 +97,7 @@ def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
     return Accepted(Spec(tuple(entries)), tuple(replicated))
 
 
-def _kept(mesh: Mesh, axes: tuple[Name, ...], size: Dim) -> int | None:
+def _leading_axes(mesh: Mesh, axes: tuple[Name, ...], size: Dim) -> int | None:
     """Return the number of leading axes that together divide the dimension; None where that is not known."""
     for count in range(len(axes), 0, -1):
         split = ways(mesh, axes[:count])
