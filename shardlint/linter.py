@@ -1,7 +1,4 @@
-"""The linter: files are read, analyzed, judged and fixed here, each under its settings.
-
-What few commands need is imported where they call for it: that keeps a start short.
-"""
+"""The linter: reads, analyzes, judges and fixes files, each under its settings."""
 
 from __future__ import annotations
 
@@ -42,8 +39,8 @@ class Linter:
 
     Args:
         settings: those of a whole run, and of every file without ``nearest``.
-        nearest: tells the settings for the files of a folder, by its absolute path.
-        analyzer: runs inference; without one nothing is kept, and one process does it all.
+        nearest: returns the settings for the files of a folder, given its absolute path.
+        analyzer: runs inference; without one nothing is cached, and a single process does everything.
     """
 
     def __init__(
@@ -58,7 +55,7 @@ class Linter:
         self._others: list[Use] = []
 
     def settings_of(self, path: str) -> Settings:
-        """The settings for a file."""
+        """Return the settings for a file."""
         if self._nearest is None:
             return self.settings
         return self._nearest(os.path.dirname(os.path.abspath(path)))
@@ -66,9 +63,9 @@ class Linter:
     def check_paths(
         self, paths: Iterable[str], progress: Progress | None = None, unresolved: bool = False
     ) -> Report:
-        """Check files and folders. Nothing is raised for a bad file: that is a finding.
+        """Check files and folders. Never raises for a bad file: that is a finding.
 
-        ``unresolved`` adds a note for each call of a sharding API of which something is not known.
+        ``unresolved`` adds a note for each call of a sharding API about which something is not known.
         """
         return self.check_read(*self.read_paths(paths, progress), progress, unresolved)
 
@@ -79,22 +76,22 @@ class Linter:
         progress: Progress | None = None,
         unresolved: bool = False,
     ) -> Report:
-        """Check what `read_paths` has read."""
+        """Check the result of `read_paths`."""
         findings = self._check(sources, progress, unresolved)
         return Report(tuple(findings), tuple(self._notes(sources)), files, tuple(sources))
 
     def check_unsaved(self, source: Source, unresolved: bool = False) -> Report:
-        """Check a source that is not, or not so, on disk, whatever it mentions."""
+        """Check a source that is not (so) on disk, whatever it mentions."""
         findings = self._check([source], None, unresolved)
         return Report(tuple(findings), tuple(self._notes([source])), 1, (source,), unsaved=True)
 
     def coverage(self, paths: Iterable[str], progress: Progress | None = None) -> list[Judged]:
-        """Return, for each call of a sharding API that the text shows, what of it was judged."""
+        """Return, for each call of a sharding API in the text, which parts of it were judged."""
         _, sources = self.read_paths(paths, progress)
         return _coverage(sources, self.uses(sources, progress))
 
     def report(self, paths: Iterable[str], progress: Progress | None = None) -> ParameterReport:
-        """Return what each device holds of the parameters that modules declare, on each known mesh."""
+        """Return each device's share of the parameters that modules declare, on each known mesh."""
         from shardlint.report.project import report_paths
 
         return report_paths(Linter, self.settings, paths, progress)
@@ -106,7 +103,9 @@ class Linter:
         python: str | None = None,
         progress: Progress | None = None,
     ) -> InitReport:
-        """Run a model's init, the user's own code, and return the parameters it makes: see `report_init`."""
+        """Run a model's init, the user's own code, and return the parameters it creates: see
+        `report_init`.
+        """
         from shardlint.report.project import report_init
 
         return report_init(self.settings, init, rules, python, progress)
@@ -124,7 +123,7 @@ class Linter:
 
     @collecting_seldom()
     def analysis(self, source: Source) -> Analysis:
-        """Check one source as `check_source` does, and return with the findings what they were made from."""
+        """Check one source as `check_source` does, and return the findings with the uses behind them."""
         from shardlint.inference import refresh
 
         refresh()
@@ -134,11 +133,11 @@ class Linter:
     def read_paths(
         self, paths: Iterable[str], progress: Progress | None = None, broken: bool = False
     ) -> tuple[int, list[Source]]:
-        """Return the number of files under the paths, and the sources of those that can matter.
+        """Return the number of files under the paths, and the sources of the relevant ones.
 
-        A file that does not mention sharding can matter when something relevant imports it, which is
-        inference's to find out, or when it calls what does. A file named by the user always matters, and
-        with `exhaustive` settings any does that can be read, or is ``broken`` if that is asked for.
+        A file that does not mention sharding is relevant if a relevant file imports it, which inference
+        finds out, or if it calls a function that mentions it. A file named by the user is always relevant;
+        with `exhaustive` settings all readable files are, and ``broken`` ones if requested.
         """
         from shardlint.engine.source_selection import read_paths
 
@@ -148,7 +147,7 @@ class Linter:
     def confirm(self, report: Report, python: str | None = None, progress: Progress | None = None) -> Report:
         """Have the real JAX run a witness of each finding, and run the fixtures among the files.
 
-        What JAX refutes is no error any more. ``python`` is the interpreter that has JAX;
+        A refuted finding is no longer an error. ``python`` is the interpreter that has JAX;
         without it, the one that runs this.
         """
         from shardlint.confirm.confirmer import Confirmer
@@ -165,9 +164,9 @@ class Linter:
     def _disagreements(
         self, report: Report, python: str | None, progress: Progress | None
     ) -> tuple[list[Finding], list[str]]:
-        """Run the fixtures of a report: a finding wherever JAX does not do what was announced.
+        """Run the fixtures of a report, and return a finding for each disagreement with JAX.
 
-        A fixture that cannot be run, or not with JAX, is none; a note says why.
+        A fixture that cannot be run, or not with JAX, yields none; a note states why.
         """
         findings: list[Finding] = []
         notes: list[str] = []
@@ -196,7 +195,7 @@ class Linter:
     def run_fixtures(
         self, paths: Iterable[str], python: str | None = None, progress: Progress | None = None
     ) -> list[FixtureTable]:
-        """Execute fixtures, their own code included, and set what JAX does beside what is found."""
+        """Execute fixtures, their own code included, and compare JAX's behaviour with the findings."""
         from shardlint.confirm.fixtures.results import FixtureTable, table_of
 
         everything = dataclasses.replace(self.settings, exhaustive=True)
@@ -240,7 +239,7 @@ class Linter:
                 yield done
 
     def uses(self, sources: Sequence[Source], progress: Progress | None = None) -> list[Use | FileProblem]:
-        """Return what inference makes of the sources on each mesh that the project deploys on.
+        """Return the uses in the sources on each mesh that the project deploys on.
 
         A crash on one is a problem of that file alone.
         """
@@ -253,7 +252,7 @@ class Linter:
         ]
 
     def _parts(self, sources: Sequence[Source]) -> list[tuple[Linter, list[Source]]]:
-        """The sources that are analyzed alike, and a linter with the settings of each of these parts."""
+        """Return groups of sources that are analyzed alike, each with a linter that has its settings."""
         parts: dict[Hashable, tuple[Linter, list[Source]]] = {}
         for source in sources:
             settings = self.settings_of(source.path)
@@ -268,7 +267,7 @@ class Linter:
         mesh: Mesh | None = None,
         progress: Progress | None = None,
     ) -> list[Analyzed]:
-        """Analyze sources on one release of JAX, and one mesh where they do not tell."""
+        """Analyze sources on one JAX release, and one mesh where they do not define any."""
         if not sources:
             return []
         from shardlint.inference import InferenceSettings
@@ -290,7 +289,7 @@ class Linter:
 
     @property
     def target(self) -> Target:
-        """The releases of JAX that the project means to run on."""
+        """Return the JAX releases that the project supports."""
         return self.settings.target_jax or NEWEST_ONLY
 
     def _check(
@@ -302,7 +301,7 @@ class Linter:
     ) -> list[Finding]:
         """Return the findings of sources: selected, not suppressed, expected ones marked, in order.
 
-        Adds to ``uses_met`` what inference makes of them on the newest release of the target.
+        Adds to ``uses_met`` the uses on the newest release of the target.
         """
         if not sources:
             return []
@@ -337,9 +336,9 @@ class Linter:
     def _found(
         self, newest: Sequence[Analyzed], uses: list[Use], progress: Progress | None
     ) -> Sequence[Finding]:
-        """The findings of what was analyzed on the newest release of the target, and on the older ones.
+        """Return the findings on the newest release of the target, merged with those on older ones.
 
-        Adds to ``uses`` what inference makes of the sources.
+        Adds the uses in the sources to ``uses``.
         """
         from shardlint.engine.release_merge import Era, merged, parted
 
@@ -357,8 +356,8 @@ class Linter:
     def _on_meshes(
         self, results: Sequence[Analyzed], release: Release, progress: Progress | None
     ) -> tuple[list[Finding], set[Release]]:
-        """The findings on any mesh, and those on each mesh the project deploys on; and the releases that an
-        analysis noticed.
+        """Return the findings on any mesh merged with those on each deployment mesh, and the releases
+        noticed.
         """
         from shardlint.engine.deployment_merge import (
             is_test,
@@ -392,7 +391,7 @@ class Linter:
         return [*failures, *merged(base, told)], turns
 
     def _unresolved(self, sources: Sequence[Source]) -> list[Finding]:
-        """A note for each call of a sharding API of which something is not known."""
+        """Return a note for each call of a sharding API about which something is not known."""
         from shardlint.report.api_coverage import problem_of
 
         return [
@@ -400,7 +399,7 @@ class Linter:
         ]
 
     def _judge(self, results: Sequence[Analyzed]) -> list[Finding]:
-        """Run the rules over all uses; if that crashes, over each file's, to say which one it is."""
+        """Run the rules over all uses; if that crashes, over each file's, to identify the one at fault."""
         from shardlint.rules import judge
         from shardlint.rules.base import RuleSettings
 
@@ -430,19 +429,19 @@ class Linter:
         return code in selected_codes(settings) and code not in ignored_codes(settings, path)
 
     def _leveled(self, finding: Finding) -> Finding:
-        """A finding as severe as the configuration has it: what JAX refuses stays an error."""
+        """Return a finding with its configured severity; errors, which JAX rejects, stay errors."""
         level = severities(self.settings_of(finding.span.path)).get(finding.code)
         if level is None or finding.severity is Severity.ERROR:
             return finding
         return dataclasses.replace(finding, severity=Severity(level))
 
     def _notes(self, sources: Sequence[Source]) -> list[str]:
-        """What to tell of selectors that do nothing."""
+        """Return messages about selectors that have no effect."""
         settings = dict.fromkeys([self.settings, *(self.settings_of(source.path) for source in sources)])
         return list(dict.fromkeys(note for one in settings for note in without_effect(one)))
 
     def is_fixture(self, path: str) -> bool:
-        """Whether a path is one of the configured fixtures."""
+        """Return whether a path is one of the configured fixtures."""
         from shardlint.source.workspace.gitignore import ignore_spec
 
         settings = self.settings_of(path)
@@ -468,7 +467,7 @@ def _uses(results: Sequence[Analyzed]) -> list[Use]:
 
 
 def _replaced(results: Sequence[Analyzed], again: Sequence[Analyzed]) -> list[Analyzed]:
-    """Results, with those of the sources that were analyzed again in their place."""
+    """Return results in which those of reanalyzed sources are replaced."""
     newer = {result.source.path: result for result in again}
     return [newer.get(result.source.path, result) for result in results]
 
