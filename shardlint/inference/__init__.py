@@ -1,14 +1,14 @@
 """Abstract evaluation of programs; its only product is a list of uses.
 
 Enter by `analyze`. A program is run with abstract values instead of real ones: shapes, dtypes, meshes and
-specs are tracked, what is not known is `Unknown`, and calls of libraries are answered by overlays. Where
-JAX would judge, a law is asked, and the verdict is recorded as a use.
+specs are tracked, an unknown value is `Unknown`, and overlays evaluate calls of libraries. Where JAX would
+check something, a law is applied, and its verdict is recorded as a use.
 
-From the bottom: `store` and `domain` (values), `evaluation` (calls and the evaluator's interface, as
-overlays see them), `overlays` (libraries), `syntax` (texts as trees), `machine` (the machine as handlers
-see it), `semantics` (Python's operations on any value), `conditions`, `facts` and `recording`, `summaries`
-(memoised calls), `interpreter` (statements and expressions), `incremental` and `programs` (projects, entry
-points, edits). A package imports only packages below it; see docs/architecture.md.
+From the bottom: `store` and `domain` (values), `evaluation` (calls and the evaluator's interface, as overlays
+see them), `overlays` (libraries), `syntax` (texts as trees), `machine` (the machine as handlers see it),
+`semantics` (Python's operations on any value), `conditions`, `facts` and `recording`, `summaries` (memoised
+calls), `interpreter` (statements and expressions), `incremental` and `programs` (projects, entry points,
+edits). A package imports only packages below it; see docs/architecture.md.
 """
 
 from typing import TYPE_CHECKING

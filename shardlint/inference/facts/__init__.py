@@ -1,6 +1,6 @@
-"""Facts that users state, in comments and annotations, and what they ask.
+"""Facts that users state in comments and annotations, and their requests for inferred ones.
 
-`comment_facts` attaches comments to statements, `annotations` reads jaxtyping, `descriptions` meets a
-description with a value, `reveal` answers ``# shardlint: reveal``. A fact fills in what is not known; where
-it contradicts what is computed, that is a problem of its own, and the computed value stays.
+`comment_facts` attaches comments to statements, `annotations` reads jaxtyping, `descriptions` combines a
+description with a value, `reveal` answers ``# shardlint: reveal``. A fact fills in unknowns; where it
+contradicts the computed value, that is reported, and the computed value is used.
 """

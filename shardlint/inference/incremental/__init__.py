@@ -1,6 +1,6 @@
 """Results that stay valid after an edit.
 
-`entry_result` is what the evaluation of one entry point returned and changed, so that it can be undone and
-done again; `early_cutoff` runs an edited function where it was called, and keeps its callers' results if
-its own did not change.
+`entry_result` holds the results and changes of evaluating one entry point, so that it can be undone and
+repeated; `early_cutoff` reruns an edited function where it was called: if its result is unchanged, those of
+its callers stay valid.
 """

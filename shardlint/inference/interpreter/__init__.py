@@ -2,6 +2,6 @@
 
 `interpreter.Interpreter` holds the state of one analysis and implements `machine.evaluator.Evaluator`;
 `statements` and `expressions` are tables from node types to handlers; `call_dispatch` calls any value;
-`functions` binds arguments and runs bodies. Nothing here runs the program, and a path that is not decided
-is evaluated on both sides and joined.
+`functions` binds arguments and runs bodies. Nothing here runs the program, and both sides of an undecided
+branch are evaluated and joined.
 """

@@ -1,8 +1,7 @@
-"""The machine as handlers see it: one analysis, and the ways back into evaluating.
+"""The machine as handlers see it: one analysis, and its entry points for evaluation.
 
-`machine.Machine` is a protocol that the interpreter implements, so that handlers, caches and loaders need
-not import it; it extends `evaluation.evaluator.Evaluator` by all that knows syntax. `code` is the code of a
-function (`code_reads` notes that its text was read), `module_run` a module that runs or has run; `trace` is
-what a run has emitted so far, and `variable_reads` records what it reads of variables that were there
-before it.
+`machine.Machine` is a protocol that the interpreter implements, so that handlers, caches and loaders need not
+import it; it extends `evaluation.evaluator.Evaluator` by the operations on syntax. `code` is the code of a
+function (`code_reads` records that its text was read), `module_run` a module that runs or has run; `trace`
+holds the events of a run so far, and `variable_reads` records its reads of older variables.
 """

@@ -1,5 +1,5 @@
 """Python's operations on any value: attributes, subscripts, operators, instances, generators, variables.
 
-Each asks the value, its class, or the overlays, in the order in which Python does. They reach the evaluator
-through its interface.
+Each consults the value, its class, or the overlays, in Python's order. They reach the evaluator through its
+interface.
 """

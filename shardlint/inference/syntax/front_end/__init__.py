@@ -1,10 +1,10 @@
 """libcst trees by way of CPython's parser: parsing with `ast` and translating costs a quarter of libcst's
 parser.
 
-That is why it exists: parsing was a ninth of a cold check. The nodes equal those of `libcst.parse_module`
-in all fields of `node_fields.FIELDS`; a differential test holds them equal. What `ast` does not tell, as in
-``match`` statements, is left to libcst: `Untranslated` says so. After an edit, unchanged statements keep
-their nodes (`node_reuse`).
+This front end exists because parsing was a ninth of a cold check. The nodes equal those of
+`libcst.parse_module` in all fields of `node_fields.FIELDS`; a differential test holds them equal. Syntax for
+which `ast` lacks details, such as ``match`` statements, is left to libcst (`Untranslated`). After an edit,
+unchanged statements keep their nodes (`node_reuse`).
 """
 
 from __future__ import annotations

@@ -1,3 +1,3 @@
-"""`flax.linen`: modules and how they are run (`module`, `module_runs`), their parameters, layers, cells and
+"""`flax.linen`: modules and their runs (`module`, `module_runs`), their parameters, layers, cells and
 lifted transforms.
 """
