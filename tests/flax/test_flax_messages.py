@@ -86,7 +86,7 @@ with jax.set_mesh(auto), nn.logical_axis_rules((("embed", "fsdp"),)):
     "one pair alone": (
         'nn.logical_to_mesh_axes(("embed",), ("embed", "x"))',
         "SHL507", ERROR,
-        "'embed' is no logical axis rule; write each as a pair, (name, mesh axes)",
+        '"embed" is no logical axis rule; write each as a pair, (name, mesh axes)',
     ),
     "activations that share an axis": (
         """

@@ -21,7 +21,7 @@ def constant_source(value: object) -> str:
         return f"frozenset({set_source(value) if value else ''})"
     if type(value) is set:
         return set_source(value)
-    if type(value) is str:
+    if isinstance(value, str):
         return entry_text(value)
     return str(value) if isinstance(value, Spec) else repr(value)
 
