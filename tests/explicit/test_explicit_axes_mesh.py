@@ -1,4 +1,4 @@
-"""`explicit_axes` takes its mesh from the context alone, and JAX refuses calls where none is set."""
+"""`explicit_axes` and `auto_axes` need a mesh that has their axes; `explicit_axes` takes it from the context."""
 
 from __future__ import annotations
 
@@ -42,6 +42,31 @@ def test_a_mesh_is_wanted_in_the_context(call: str, context: str) -> None:
         known = [one for one in found if one.cause is Cause.NO_MESH]
         assert bool(known) is ("mesh cannot be empty" in str(problem)), problem
         assert all(one.exception == type(problem).__name__ for one in known)
+    else:
+        assert not found
+    finally:
+        jax.clear_caches()
+
+
+@pytest.mark.parametrize("axes", ['"x"', '"y"', '("x", "y")', '("y", "x")', "()", "None"])
+@pytest.mark.parametrize("outside", ["explicit", "mesh"])
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "explicit_axes(body, axes={axes}, in_sharding=P())",
+        "explicit_axes(axes={axes}, in_sharding=P())(body)",
+        "auto_axes(body, axes={axes}, out_sharding=P())",
+        "auto_axes(axes={axes}, out_sharding=P())(body)",
+    ],
+)
+def test_its_axes_are_axes_of_the_mesh(wrapped: str, outside: str, axes: str) -> None:
+    text = f"with jax.set_mesh({outside}):\n    jax.sharding.{wrapped.format(axes=axes)}(x)\n"
+    _, uses = evaluate(HEAD + text)
+    found = [use.verdict.exception for use in uses if isinstance(use.verdict, Rejected)]
+    try:
+        exec(HEAD + text, {})
+    except Exception as problem:
+        assert found == [type(problem).__name__], problem
     else:
         assert not found
     finally:

@@ -2,7 +2,7 @@
 
 ## What it does
 Finds calls of functions wrapped by `jax.sharding.auto_axes` without ``out_sharding=``, or by
-`explicit_axes` without ``in_sharding=``.
+`explicit_axes` without ``in_sharding=``, without a mesh in the context, or with ``axes=`` that the mesh lacks.
 
 ## Why is this bad?
 Inside `auto_axes` types say nothing of shardings, so JAX has to be told how the results are sharded
@@ -35,7 +35,8 @@ project(jnp.ones((8, 16)), jnp.ones((16, 32)))
 ```
 
 ## What JAX says
-`TypeError`: "Missing required keyword argument: 'out_sharding'" (JAX 0.10.2).
+`TypeError`: "Missing required keyword argument: 'out_sharding'"; `ValueError` without a mesh, `KeyError` for
+an axis that the mesh lacks (JAX 0.10.2).
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/explicit-sharding.html
@@ -54,7 +55,7 @@ _FUNCTIONS = frozenset({"jax.sharding.auto_axes", "jax.sharding.explicit_axes"})
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a call that does not say how what crosses the boundary is sharded."""
+    """Report a call that lacks a sharding or a mesh, or names an axis that the mesh lacks."""
     verdict = use.verdict
     if use.function in _FUNCTIONS and isinstance(verdict, Rejected):
         yield Problem(f"a function wrapped by `{use.function}` wants {verdict.detail}", use.place)

@@ -22,7 +22,16 @@ from shardlint.inference.overlays.pytrees.prefixes import map_arrays, map_prefix
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import AxisType, Mesh, Unknown
 from shardlint.laws.core.verdicts import Cause, Rejected
-from shardlint.laws.core.witness_data import IDENTITY, NO_SPEC, Known, apply_data, array_data, call_data
+from shardlint.laws.core.witness_data import (
+    IDENTITY,
+    NO_SPEC,
+    Known,
+    apply_data,
+    array_data,
+    call_data,
+    constant_data,
+    tuple_data,
+)
 
 Transfer = Callable[[Call], Value]
 
@@ -69,9 +78,20 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
             return Unknown(f"{name} without a mesh")
         if mesh is None:
             return inner.interpreter.call(function, list(inner.args), kwargs, inner.place, inner.opaque)
-        names = _names(options.get("axes"), mesh)
+        names = None if isinstance(mesh, Unknown) else _names(options.get("axes"), mesh)
         if isinstance(mesh, Unknown) or names is None:
             return Unknown(f"{name} on a mesh that is not known")
+        if missing := [axis for axis in names if axis not in mesh.names]:
+            # `pjit._get_new_mesh` looks up the type of each.
+            has = ", ".join(f'"{axis}"' for axis in mesh.names)
+            detail = f'axes that its mesh has: {has}, not "{missing[0]}"'
+            verdict = Rejected(Cause.UNKNOWN_AXIS, "KeyError", "trace", axis=missing[0], detail=detail)
+            witness = None
+            if inner.interpreter.context.mesh is not None:
+                kinds = {"axes": tuple_data(map(constant_data, names)), keyword: NO_SPEC}
+                witness = apply_data(call_data(name, (IDENTITY,), kinds), (array_data(()),))
+            record_of_value(inner.interpreter, name, verdict, inner.place, witness)
+            return Unknown(f"{name} of an axis that the mesh lacks")
         if not explicit and set(names) == set(_auto(mesh)):
             return inner.interpreter.call(function, list(inner.args), kwargs, inner.place, inner.opaque)
         return run(body, function, mesh.with_types(dict.fromkeys(names, _KIND[name])), sharding)
@@ -87,15 +107,14 @@ def _mesh_of(call: Call, sharding: Value) -> Mesh | Unknown | None:
     return holder.mesh if isinstance(holder, MeshValue) else holder
 
 
-def _names(axes: Value | None, mesh: Mesh | Unknown) -> list[str] | None:
-    """Return the axes that change: those named, or all of them."""
-    if isinstance(mesh, Unknown):
-        return None
+def _names(axes: Value | None, mesh: Mesh) -> list[str] | None:
+    """Return the axes that change: those named, or all of them; None if not all are known."""
     if axes is None or is_none(axes):
         return list(mesh.names)
     items = as_items(axes)
     named = [as_str(item) for item in ((axes,) if items is None else items)]
-    return [n for n in named if n is not None] if all(n in mesh.names for n in named) else None
+    known = [name for name in named if name is not None]
+    return known if len(known) == len(named) else None
 
 
 def _auto(mesh: Mesh) -> list[str]:
