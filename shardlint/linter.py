@@ -17,7 +17,7 @@ from shardlint.engine.suppression import Suppressor
 from shardlint.engine.work_item import Analyzed
 from shardlint.ide.analysis import Analysis
 from shardlint.laws.core.values import Mesh
-from shardlint.laws.versions import NEWEST_ONLY, Release, Target
+from shardlint.laws.versions import ASSUMED_ONLY, Release, Target
 from shardlint.model.findings import Finding, Severity, ordered
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem, Use
@@ -290,7 +290,7 @@ class Linter:
     @property
     def target(self) -> Target:
         """Return the JAX releases that the project supports."""
-        return self.settings.target_jax or NEWEST_ONLY
+        return self.settings.target_jax or ASSUMED_ONLY
 
     def _check(
         self,

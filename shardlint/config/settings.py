@@ -6,6 +6,7 @@ import os
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
+from shardlint.laws.versions import ASSUMED_ONLY
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Settings:
     (``d_model``, ``cfg.d_model``). ``logical_rules`` are Flax's rules for logical axis names where a
     program leaves them to its caller, None where there are none. ``replicated_bytes`` is the size from
     which an array should not lie whole on every device.
-    ``target_jax`` are the releases of JAX the project means to run on, None for the newest known.
+    ``target_jax`` are the releases of JAX the project means to run on, None where it names none.
     ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
     ``report_init`` and ``report_rules`` (``package.module:name``) are what `shardlint report --init` runs.
     ``baseline`` is the file of the findings that are there already. ``docs_url`` is where the pages of the
@@ -139,7 +140,7 @@ class Settings:
     def analysis(self) -> Hashable:
         """Return the part that inference and the rules depend on: equal parts give equal analyses."""
         return (
-            self.import_roots, self.devices, self.mesh, self.meshes, self.typed_meshes, self.target_jax,
-            self.dims, self.logical_rules, self.replicated_bytes, self.exhaustive,
-            self.editing,
+            self.import_roots, self.devices, self.mesh, self.meshes, self.typed_meshes,
+            self.target_jax or ASSUMED_ONLY, self.dims, self.logical_rules, self.replicated_bytes,
+            self.exhaustive, self.editing,
         )  # fmt: skip

@@ -142,9 +142,9 @@ def axis_types(source: Source, use: MeshUse, settings: Settings) -> list[Fix]:
     """Return the fixes that state the types of a mesh's axes."""
     from shardlint.fixes.rewrites.axis_types import with_axis_types
     from shardlint.laws.core.values import AxisType
-    from shardlint.laws.versions import NEWEST_ONLY, is_removed
+    from shardlint.laws.versions import ASSUMED_ONLY, is_removed
 
-    target = settings.target_jax or NEWEST_ONLY
+    target = settings.target_jax or ASSUMED_ONLY
     if is_removed("jax.sharding.AxisType", target.low):
         return []
     release = target.high

@@ -14,7 +14,7 @@ from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Data, Junk, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Api, Undecided, Verdict
 from shardlint.laws.flax.logical_axes import Mistake
-from shardlint.laws.versions import NEWEST, Release
+from shardlint.laws.versions import ASSUMED, Release
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -257,7 +257,7 @@ class ApiReference(Use):
     """
 
     name: str
-    release: Release = NEWEST
+    release: Release = ASSUMED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

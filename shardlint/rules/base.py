@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
-from shardlint.laws.versions import NEWEST_ONLY, Target
+from shardlint.laws.versions import ASSUMED_ONLY, Target
 from shardlint.model.findings import Fix, Group, Severity
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, Use
@@ -27,7 +27,7 @@ class RuleSettings:
     """
 
     replicated_bytes: int = 64 * 2**20
-    target: Target = NEWEST_ONLY
+    target: Target = ASSUMED_ONLY
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from shardlint.laws.versions import NEWEST_ONLY, Target
+from shardlint.laws.versions import ASSUMED_ONLY, Target
 from shardlint.model.findings import Finding, Fix
 from shardlint.rules import all_rules
 from shardlint.rules.shared_fixes import nearest_axis
@@ -37,7 +37,7 @@ def with_fix(finding: Finding, source: Source | None, target: Target | None = No
     """
     if finding.code not in _rewrites() or finding.fix is not None or source is None:
         return finding
-    return replace(finding, fix=_rewritten(finding, source, target or NEWEST_ONLY))
+    return replace(finding, fix=_rewritten(finding, source, target or ASSUMED_ONLY))
 
 
 def alternatives(finding: Finding, source: Source) -> list[Fix]:
@@ -53,7 +53,7 @@ def alternatives(finding: Finding, source: Source) -> list[Fix]:
 
 
 def _rewritten(
-    finding: Finding, source: Source, target: Target = NEWEST_ONLY, rewrite: Rewrite | None = None
+    finding: Finding, source: Source, target: Target = ASSUMED_ONLY, rewrite: Rewrite | None = None
 ) -> Fix | None:
     if finding.use is None:
         return None

@@ -1,4 +1,4 @@
-"""`explicit_axes` and `auto_axes` need a mesh that has their axes; `explicit_axes` takes it from the context."""
+"""`explicit_axes` and `auto_axes` need a mesh with their axes; `explicit_axes` takes it from the context."""
 
 from __future__ import annotations
 

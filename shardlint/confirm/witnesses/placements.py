@@ -29,7 +29,7 @@ _TAKE_LEGACY_MESHES = (Api.CONSTRAINT, Api.CONSTRAINT_EAGER)
 _IN_JIT = frozenset(
     {
         *(Api.CONSTRAINT, Api.DEVICE_PUT_IN_JIT, Api.RESHARD_IN_JIT, Api.CREATE_IN_JIT, Api.ARANGE_IN_JIT),
-        *(Api.CONVERT_IN_JIT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT_IN_JIT),
+        *(Api.CONVERT_IN_JIT, Api.CREATE_OUT_IN_JIT, Api.EMPTY_OUT_IN_JIT, Api.RANDOM_OUT_IN_JIT),
     }
 )
 #: APIs that run on the devices of the context's mesh, whatever else names a mesh.
@@ -57,7 +57,8 @@ def placement(
         raise NotRunnable
     known = spec if isinstance(spec, Spec) else Spec()
     held = held if api in repair.TYPE_TAKEN else None
-    within = None if cause is Cause.MESH_CONTEXT else _within(api, mesh, raw, context)
+    dropped = isinstance(verdict, Accepted) and verdict.dropped
+    within = None if cause is Cause.MESH_CONTEXT or dropped else _within(api, mesh, raw, context)
     meshless = raw or api in _MESHLESS or cause is Cause.NO_MESH
     if isinstance(mesh, Unknown) or (mesh is None and not meshless):
         if cause in (Cause.UNKNOWN_AXIS, Cause.INDIVISIBLE):
@@ -71,7 +72,7 @@ def placement(
     bare = isinstance(spec, Spec | None) and not any(map(entry_axes, known.entries))
     unsharded: tuple[int, ...] = ()
     if isinstance(verdict, Accepted):
-        unsharded = tuple(range(rank)) if bare else verdict.replicated
+        unsharded = tuple(range(rank)) if bare or dropped else verdict.replicated
 
     twin_mesh = repair.repaired_mesh(mesh, known, api, cause)
     if cause is Cause.OTHER_SHARDING:
@@ -101,7 +102,7 @@ def placement(
         "mesh": mesh_json(twin_mesh),
         "spec": spec_json(twin_spec),
         "shape": list(twin_sizes),
-        "context": _within(api, mesh, raw, context),
+        "context": "set_mesh" if dropped else _within(api, mesh, raw, context),
     }
     # It is not known whether jit returns the array or computes with it; JAX may treat them differently.
     elsewhere = {**request, "returned": False} if api in _IN_JIT else None

@@ -8,7 +8,10 @@ from shardlint.laws.core.values import AxisType, Entry, Marker, Mesh, Spec, entr
 from shardlint.laws.core.verdicts import Api, Cause
 
 #: APIs that create arrays of a type, for which a jit must run on the mesh.
-MAKE_TYPED = (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT)
+MAKE_TYPED = (
+    *(Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.EMPTY_OUT, Api.EMPTY_OUT_IN_JIT),
+    *(Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT),
+)
 #: The type that all axes must have for an API to place an array as its spec says, however it is sharded.
 TYPE_TAKEN: dict[Api, AxisType] = {
     Api.CONSTRAINT: AxisType.AUTO,

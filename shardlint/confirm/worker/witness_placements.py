@@ -221,7 +221,7 @@ def made(name: str) -> Callable[[Any, Any], Any]:
     """Create an array with ``out_sharding=``, where this JAX has it: `jnp.zeros`, `jax.random.normal`."""
 
     def call(sharding: Any, array: Any) -> Any:
-        create = {"zeros": jnp.zeros, "normal": jax.random.normal}[name]
+        create = {"zeros": jnp.zeros, "empty": jnp.empty, "normal": jax.random.normal}[name]
         first = (jax.random.key(0),) if name == "normal" else ()
         if "out_sharding" not in inspect.signature(create).parameters:
             raise Unsupported(f"{name} of JAX {jax.__version__} takes no out_sharding")
@@ -272,6 +272,8 @@ PLACEMENTS: dict[str, Call] = {
     ),
     "jnp.zeros(out_sharding=)": eager("jnp.zeros(out_sharding=)", made("zeros")),
     "jnp.zeros(out_sharding=) inside jit": within_jit(lambda s, x: made("zeros")(s, x)),
+    "jnp.empty(out_sharding=)": eager("jnp.empty(out_sharding=)", made("empty")),
+    "jnp.empty(out_sharding=) inside jit": within_jit(lambda s, x: made("empty")(s, x)),
     "jax.random.normal(out_sharding=)": eager("random.normal(out_sharding=)", made("normal")),
     "jax.random.normal(out_sharding=) inside jit": within_jit(lambda s, x: made("normal")(s, x)),
     "make_array_from_callback": eager(

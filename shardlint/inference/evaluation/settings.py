@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from shardlint.laws.core.values import Mesh
-from shardlint.laws.versions import NEWEST, Release
+from shardlint.laws.versions import ASSUMED, Release
 from shardlint.support.lazy_dataclass import dataclass
 
 #: A logical name and where it goes: a mesh axis, several, or none.
@@ -28,7 +28,7 @@ class InferenceSettings:
     mesh: Mesh | None = None
     roots: tuple[str, ...] = ()
     exhaustive: bool = False
-    release: Release = NEWEST
+    release: Release = ASSUMED
     alone: bool = True
     meshes: tuple[tuple[str, Mesh], ...] = ()
     dims: tuple[tuple[str, int], ...] = ()

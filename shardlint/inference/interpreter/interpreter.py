@@ -188,6 +188,11 @@ class Interpreter:
             return place.path == other.path
         return isinstance(place, NodePlace) and isinstance(other, NodePlace) and place.unit is other.unit
 
+    @property
+    def release(self) -> Release:
+        """Return the release of JAX that is assumed."""
+        return self.settings.release
+
     def environment(self) -> Environment:
         """Return the environment of a use recorded now."""
         return self.context.environment

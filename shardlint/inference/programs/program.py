@@ -27,6 +27,7 @@ from shardlint.inference.recording.place_resolution import Settling
 from shardlint.inference.syntax.file_parts import ClassPart, FunctionPart, Parsed, Part, split, units_of
 from shardlint.inference.syntax.node_offsets import RECURSION_LIMIT
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.versions.era import assuming
 from shardlint.model.spans import Span
 from shardlint.model.uses import Environment, FileProblem, NameUse, Use
 from shardlint.source.sources import Source
@@ -71,14 +72,14 @@ class Program:
         self.main = ModuleRun("__main__", source)
         #: The literals that write the same name, if an editor asks.
         self.names: name_links.Pairs | None = {} if settings.editing else None
-        with name_links.collecting(self.names):
+        with assuming(self.interpreter), name_links.collecting(self.names):
             self.problems = run_module(self.interpreter, self.main)
         self.entries = Entries(self.interpreter, self.main, self.project)
         self._settling = Settling()
 
     def uses(self, noticed: Noticed | None = None) -> list[Use | FileProblem]:
         """Evaluate the entry points too, and return all uses and problems."""
-        with name_links.collecting(self.names):
+        with assuming(self.interpreter), name_links.collecting(self.names):
             self.entries.evaluate()
         share_unchanged()
         i, source = self.interpreter, self.main.source

@@ -29,6 +29,7 @@ from shardlint.inference.summaries.receiver_summary import (
 from shardlint.inference.syntax.diff import edit_between, says_the_same
 from shardlint.inference.syntax.file_parts import FunctionPart, units_of
 from shardlint.inference.syntax.typos import Meant
+from shardlint.laws.versions.era import assuming
 from shardlint.model.uses import FileProblem, Use
 from shardlint.source.comments.facts import read_notes
 from shardlint.source.sources import Cell, Source
@@ -66,7 +67,7 @@ class Resumable:
     @roomy
     def uses(self, source: Source, noticed: Noticed) -> list[Use | FileProblem]:
         """Return the uses and problems of a source's present text; its imports must be unchanged."""
-        with while_evaluating():
+        with while_evaluating(), assuming(self._program.interpreter):
             if source != self._source and not self._resume(source):
                 self._begin(source)
             found = self._evaluated(noticed)

@@ -37,6 +37,8 @@ class Api(StrEnum):
     LINSPACE = "jnp.linspace(device=)"
     CREATE_OUT = "jnp.zeros(out_sharding=)"
     CREATE_OUT_IN_JIT = "jnp.zeros(out_sharding=) inside jit"
+    EMPTY_OUT = "jnp.empty(out_sharding=)"
+    EMPTY_OUT_IN_JIT = "jnp.empty(out_sharding=) inside jit"
     RANDOM_OUT = "jax.random.normal(out_sharding=)"
     RANDOM_OUT_IN_JIT = "jax.random.normal(out_sharding=) inside jit"
     CALLBACK = "make_array_from_callback"
@@ -89,11 +91,13 @@ class Cause(StrEnum):
 class Accepted:
     """JAX accepts the call. ``spec`` is the sharding of the result where the law determines it.
 
-    ``replicated`` lists dimensions whose axes JAX or XLA silently drops (an uneven constraint).
+    ``replicated`` lists dimensions whose axes JAX or XLA silently drops (an uneven constraint); ``dropped``:
+    the whole sharding is, and the array stays on one device.
     """
 
     spec: Spec | None = None
     replicated: tuple[int, ...] = ()
+    dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

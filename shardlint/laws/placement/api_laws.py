@@ -10,6 +10,7 @@ from shardlint.laws.placement.axis_types import (
     closed_over,
     constrained,
     constrained_as_typed,
+    context_asked,
     context_runs,
     held_if_explicit,
     in_context,
@@ -77,7 +78,7 @@ def _whole(stage: str) -> Law:
 
 def _created(stage: str) -> Law:
     """`Sharding.shard_shape`, then the type of the array, which is evenly sharded by now."""
-    return _whole(stage) + raising("AssertionError", stage, no_surplus_in_type)
+    return _whole(stage) + staged(stage, no_surplus_in_type)
 
 
 def _converted(stage: str, *, eager: bool) -> Law:
@@ -95,9 +96,9 @@ def _reshard(stage: str, *, eager: bool) -> Law:
     return law if eager else (*law, runs_on_mesh)
 
 
-def _created_out(stage: str, *, eager: bool) -> Law:
+def _created_out(stage: str, *, eager: bool, asked: tuple[Check, ...] = (context_asked,)) -> Law:
     """`util.choose_device_or_out_sharding`, then `lax.broadcast`, run by itself where it is not traced."""
-    law = staged(stage, same_mesh, only_explicit) + array_type(stage)
+    law = staged(stage, same_mesh, only_explicit, *asked) + array_type(stage)
     return law + raising("ValueError", stage, context_runs) if eager else (*law, runs_on_mesh)
 
 
@@ -179,6 +180,8 @@ LAWS: dict[Api, Law] = {
     Api.LINSPACE: _converted("jnp.linspace(device=)", eager=False),
     Api.CREATE_OUT: _created_out("jnp.zeros(out_sharding=)", eager=True),
     Api.CREATE_OUT_IN_JIT: _created_out("trace", eager=False),
+    Api.EMPTY_OUT: _created_out("jnp.empty(out_sharding=)", eager=True, asked=()),
+    Api.EMPTY_OUT_IN_JIT: _created_out("trace", eager=False, asked=()),
     Api.RANDOM_OUT: _sampled("random.normal(out_sharding=)"),
     Api.RANDOM_OUT_IN_JIT: _sampled("trace"),
     # flax.core.meta.Partitioned: the metadata's names become a NamedSharding only here
@@ -294,6 +297,8 @@ BARE_LAWS: dict[Api, Law] = {
     Api.CALLBACK: raising("TypeError", "make_array_from_callback", a_sharding),
     Api.CREATE_OUT: _bare_out("jnp.zeros(out_sharding=)", LAWS[Api.CREATE_OUT]),
     Api.CREATE_OUT_IN_JIT: _bare_out("trace", LAWS[Api.CREATE_OUT_IN_JIT]),
+    Api.EMPTY_OUT: _bare_out("jnp.empty(out_sharding=)", LAWS[Api.EMPTY_OUT]),
+    Api.EMPTY_OUT_IN_JIT: _bare_out("trace", LAWS[Api.EMPTY_OUT_IN_JIT]),
     Api.RANDOM_OUT: _bare_out("random.normal(out_sharding=)", LAWS[Api.RANDOM_OUT]),
     Api.RANDOM_OUT_IN_JIT: _bare_out("trace", LAWS[Api.RANDOM_OUT_IN_JIT]),
     # flax.core.meta.Partitioned.unbox does nothing without a mesh

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shardlint.laws.core.check_chain import Case, Check, Outcome, raising
+from shardlint.laws.core.check_chain import Case, Check, Outcome, raising, staged
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Entry, Marker, Mesh, Name, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
@@ -24,6 +24,7 @@ from shardlint.laws.placement.checks import (
     unknown_part,
 )
 from shardlint.laws.placement.partition_spec import canonical
+from shardlint.laws.versions.era import since
 
 
 def all_of(kind: AxisType, mesh: Mesh | Unknown | None) -> bool | None:
@@ -46,15 +47,17 @@ def _is_explicit(mesh: Mesh | Unknown | None, part: Name) -> bool | None:
 
 def array_type(stage: str) -> tuple[Check, ...]:
     """`core.get_sharding`, as an array of this sharding gets its type."""
-    return raising("AssertionError", stage, no_surplus_in_type) + raising("ValueError", stage, even_in_type)
+    return staged(stage, no_surplus_in_type) + raising("ValueError", stage, even_in_type)
 
 
 def no_surplus_in_type(case: Case) -> Outcome:
-    """`core._make_lengths_same`: entries past the rank may name no Explicit axis."""
+    """`core._make_lengths_same`: no entry past the rank names an Explicit axis; since 0.11.1 there is none."""
     both = known(case)
     if isinstance(both, Undecided):
         return both
     spec, shape = both
+    if len(spec) > len(shape) and since("0.11.1"):
+        return _no_surplus(case, len(spec), len(shape))
     unsure = None
     for dimension, _, part in located(spec):
         explicit = dimension >= len(shape) and _is_explicit(case.mesh, part)
@@ -65,6 +68,15 @@ def no_surplus_in_type(case: Case) -> Outcome:
         if explicit is None:
             unsure = Undecided("whether an entry past the rank names an Explicit axis is not known")
     return unsure
+
+
+def _no_surplus(case: Case, entries: int, rank: int) -> Outcome:
+    """Only a mesh without Explicit axes lets surplus entries go."""
+    if not isinstance(case.mesh, Mesh):
+        return Undecided("the axis types are not known")
+    if AxisType.EXPLICIT not in case.mesh.types:
+        return None
+    return Rejected(Cause.TOO_LONG, "ValueError", "", dimension=rank, size=rank, ways=entries)
 
 
 def unconstrained_in_type(case: Case) -> Outcome:
@@ -186,6 +198,13 @@ def context_runs(case: Case) -> Outcome:
             return Rejected(Cause.MESH_CONTEXT, "ValueError", "")
         return None if alone else Undecided("whether the mesh has one device is not known")
     return runs_on_mesh(case)
+
+
+def context_asked(case: Case) -> Outcome:
+    """Since 0.11.0 `lax.broadcast` asks no more than the context: without one the sharding is dropped."""
+    if not since("0.11.0") or case.context is not None or not isinstance(case.mesh, Mesh):
+        return None
+    return Accepted(dropped=AxisType.EXPLICIT in case.mesh.types)
 
 
 def as_held(case: Case) -> Outcome:

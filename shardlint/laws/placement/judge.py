@@ -49,7 +49,7 @@ NEED_DEVICES = frozenset(
     {
         Api.CONSTRAINT_EAGER, Api.CREATE, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.CREATE_IN_JIT,
         Api.RESHARD, Api.CREATE_OUT, Api.RANDOM_OUT, Api.ARANGE, Api.ARANGE_IN_JIT, Api.CONVERT,
-        Api.CONVERT_IN_JIT, Api.LINSPACE,
+        Api.CONVERT_IN_JIT, Api.LINSPACE, Api.EMPTY_OUT,
     }
 )  # fmt: skip
 
@@ -115,7 +115,7 @@ def judge_placement(
             return Undecided("the law is not established for Manual axes")
     if isinstance(mesh, Unknown) and isinstance(verdict, Rejected) and verdict.stage == "lower":
         return Undecided("an AbstractMesh is traced, not lowered")
-    if isinstance(verdict, Accepted) and verdict.spec is None:
+    if isinstance(verdict, Accepted) and verdict.spec is None and not verdict.dropped:
         return result(api, mesh, spec, shape, held)
     return verdict
 

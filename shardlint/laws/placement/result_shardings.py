@@ -17,7 +17,7 @@ COMPILED = frozenset(
 SETTLING = frozenset(
     {
         Api.DEVICE_PUT_IN_JIT, Api.RESHARD, Api.RESHARD_IN_JIT, Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT,
-        Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT, Api.ARANGE_IN_JIT,
+        Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT, Api.ARANGE_IN_JIT, Api.EMPTY_OUT, Api.EMPTY_OUT_IN_JIT,
     }
 )  # fmt: skip
 #: Flax parameters, which are unchanged without names, and resharded on Explicit axes.

@@ -9,8 +9,9 @@ on demand.
 from typing import TYPE_CHECKING
 
 from shardlint.laws.versions.releases import (
+    ASSUMED,
+    ASSUMED_ONLY,
     NEWEST,
-    NEWEST_ONLY,
     OLDEST,
     RELEASES,
     Release,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "NEWEST", "NEWEST_ONLY", "OLDEST", "RELEASES", "ApiState", "Release", "Target", "TargetError",
+    "ASSUMED", "ASSUMED_ONLY", "NEWEST", "OLDEST", "RELEASES", "ApiState", "Release", "Target", "TargetError",
     "holds", "is_removed", "parse_target", "rejected_at", "spans_text", "state_of", "turns", "turns_of_law",
 ]  # fmt: skip
 

@@ -9,7 +9,7 @@ from functools import cache
 from shardlint.laws.core.verdicts import Rejected, Undecided
 from shardlint.laws.versions.api_changes import ARGUMENTS, BEHAVIOURS, NAMES, Event, Row
 from shardlint.laws.versions.law_changes import LAW_ROWS, LawRow
-from shardlint.laws.versions.releases import NEWEST, Release
+from shardlint.laws.versions.releases import ASSUMED, Release
 from shardlint.support.lazy_dataclass import dataclass
 
 
@@ -73,7 +73,7 @@ def _known(name: str) -> str | None:
 
 
 @cache
-def state_of(name: str, release: Release = NEWEST) -> ApiState | None:
+def state_of(name: str, release: Release = ASSUMED) -> ApiState | None:
     """Return the state in a release of a qualified name or ``function(argument=)``; None if not in the
     table.
     """
@@ -87,13 +87,13 @@ def state_of(name: str, release: Release = NEWEST) -> ApiState | None:
     return ApiState(subject, there, past[-1] if past else None, future[0] if future else None)
 
 
-def is_removed(name: str, release: Release = NEWEST) -> bool:
+def is_removed(name: str, release: Release = ASSUMED) -> bool:
     """Return whether a release is known to lack a name: no longer, or not yet."""
     state = state_of(name, release)
     return state is not None and not state.there
 
 
-def holds(behaviour: str, release: Release = NEWEST) -> bool:
+def holds(behaviour: str, release: Release = ASSUMED) -> bool:
     """Return whether a release has a behaviour, one of the constants of `api_changes`."""
     state = state_of(behaviour, release)
     assert state is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -32,10 +33,24 @@ RELEASES = tuple(
     map(
         Release.parse,
         "0.4.35 0.4.36 0.4.37 0.4.38 0.5.0 0.5.1 0.5.2 0.5.3 0.6.0 0.6.1 0.6.2 0.7.0 0.7.1 0.7.2 "
-        "0.8.0 0.8.1 0.8.2 0.8.3 0.9.0 0.9.1 0.9.2 0.10.0 0.10.1 0.10.2".split(),
+        "0.8.0 0.8.1 0.8.2 0.8.3 0.9.0 0.9.1 0.9.2 0.10.0 0.10.1 0.10.2 0.11.0 0.11.1 0.11.2 0.12.0".split(),
     )
 )
 OLDEST, NEWEST = RELEASES[0], RELEASES[-1]
+
+#: The environment variable that names the release to assume where neither options nor the project say one.
+ENVIRONMENT_VARIABLE = "SHARDLINT_JAX"
+
+
+def _assumed() -> Release:
+    try:
+        return min(Release.parse(os.environ.get(ENVIRONMENT_VARIABLE, "")), NEWEST)
+    except ValueError:
+        return NEWEST
+
+
+#: The release assumed where nothing says another: the newest.
+ASSUMED = _assumed()
 
 
 class TargetError(ValueError):
@@ -62,7 +77,7 @@ class Target:
 
 
 #: The default target.
-NEWEST_ONLY = Target(NEWEST, NEWEST)
+ASSUMED_ONLY = Target(ASSUMED, ASSUMED)
 
 
 def spans_text(releases: Iterable[Release]) -> str:

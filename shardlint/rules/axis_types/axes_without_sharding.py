@@ -2,7 +2,7 @@
 
 ## What it does
 Finds calls of functions wrapped by `jax.sharding.auto_axes` without ``out_sharding=``, or by
-`explicit_axes` without ``in_sharding=``, without a mesh in the context, or with ``axes=`` that the mesh lacks.
+`explicit_axes` without ``in_sharding=`` or without a mesh in the context; and ``axes=`` that the mesh lacks.
 
 ## Why is this bad?
 Inside `auto_axes` types say nothing of shardings, so JAX has to be told how the results are sharded

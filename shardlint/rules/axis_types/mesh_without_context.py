@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Explicit, AxisType.Explicit))
-x = jnp.zeros((8, 16), out_sharding=NamedSharding(mesh, P("data")))  # raises ValueError
+x = jnp.empty((8, 16), out_sharding=NamedSharding(mesh, P("data")))  # raises ValueError
 ```
 
 ## Use instead
@@ -26,12 +26,13 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Explicit, AxisType.Explicit))
 with jax.set_mesh(mesh):
-    x = jnp.zeros((8, 16), out_sharding=NamedSharding(mesh, P("data")))
+    x = jnp.empty((8, 16), out_sharding=NamedSharding(mesh, P("data")))
 ```
 
 ## What JAX says
-`ValueError`; what XLA itself refuses of an `AbstractMesh` is a `JaxRuntimeError` (JAX 0.10.2). Two meshes of
-Auto axes are not compared.
+`ValueError`; what XLA itself refuses of an `AbstractMesh` is a `JaxRuntimeError` (JAX 0.10.2). Since
+JAX 0.11.0 `jnp.zeros`, `ones` and `full` drop a sharding on Explicit axes silently where no mesh is set: the
+array stays on one device. Two meshes of Auto axes are not compared.
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/explicit-sharding.html
@@ -41,7 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected
 from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import api_text, array_text
@@ -50,9 +51,14 @@ from shardlint.rules.messages.common import api_text, array_text
 def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
     """Report a mesh that is not the context's, or has no devices."""
     verdict = use.verdict
+    api = api_text(use).removesuffix(" inside jit")
+    if isinstance(verdict, Accepted):
+        if verdict.dropped:
+            message = f"{api} drops this sharding without a mesh in the context: set it with jax.set_mesh"
+            yield Problem(message, use.place)
+        return
     if not isinstance(verdict, Rejected):
         return
-    api = api_text(use).removesuffix(" inside jit")
     if verdict.cause is Cause.OTHER_MESH:
         message = (
             f"{api} takes the mesh of jax.set_mesh, {verdict.detail}, and this sharding is on {use.mesh}"

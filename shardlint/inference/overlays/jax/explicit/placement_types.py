@@ -15,7 +15,7 @@ from shardlint.inference.overlays.jax.explicit.type_conversion import (
 )
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
-from shardlint.laws.core.verdicts import Api, Rejected, Verdict
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected, Verdict
 
 #: APIs that do not change the type of an argument.
 _LOOK = frozenset({Api.JIT_IN, Api.JIT_ARGUMENT, Api.SHARD_MAP_IN})
@@ -40,7 +40,7 @@ def typed_by(
         return None
     if api in _LOOK:
         return kind.sharding
-    if api is Api.CREATE_IN_JIT:
+    if api is Api.CREATE_IN_JIT or (isinstance(verdict, Accepted) and verdict.dropped):
         return made_here(interpreter, array.shape)
     if api is Api.DEVICE_PUT_IN_JIT and isinstance(mesh, Mesh) and len(set(mesh.types)) > 1:
         return None

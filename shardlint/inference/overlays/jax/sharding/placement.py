@@ -44,6 +44,7 @@ from shardlint.laws.core.values import Junk, Unknown
 from shardlint.laws.core.verdicts import Api, Rejected
 from shardlint.laws.core.witness_data import Known, call_data, shape_data, tuple_data
 from shardlint.laws.placement.jit_arguments import judge_shards
+from shardlint.laws.versions.era import since
 from shardlint.model.spans import Place
 
 Transfer = Callable[[Call], Value]
@@ -222,28 +223,31 @@ def created(transfer: Transfer) -> Transfer:
         return result
 
     placed = on_device(make, (Api.CREATE, Api.CREATE_IN_JIT))
+    return _with_out_sharding(placed, (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT))
+
+
+def uninitialized(transfer: Transfer) -> Transfer:
+    """Return `jnp.empty`, which puts its array on a ``device=`` since 0.11.0; before it was `jnp.zeros`."""
+    put, before = on_device(transfer, DEVICE_PUT), created(transfer)
+    since_then = _with_out_sharding(put, (Api.EMPTY_OUT, Api.EMPTY_OUT_IN_JIT))
+    return lambda call: since_then(call) if since("0.11.0") else before(call)
+
+
+def _with_out_sharding(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
+    """Add an ``out_sharding=`` parameter, which is judged by these APIs, to a function."""
 
     def create(call: Call) -> Value:
-        result = placed(call)
+        result = transfer(call)
         if not isinstance(result, Array):
             return result
-        return _as_out_sharding(
-            call, (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT), replace(result, origin=call.place)
-        )
+        return _as_out_sharding(call, apis, replace(result, origin=call.place))
 
     return create
 
 
 def sampled(transfer: Transfer) -> Transfer:
     """Return a random draw with ``out_sharding=``."""
-
-    def sample(call: Call) -> Value:
-        result = transfer(call)
-        if not isinstance(result, Array):
-            return result
-        return _as_out_sharding(call, (Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT), result)
-
-    return sample
+    return _with_out_sharding(transfer, (Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT))
 
 
 def _as_out_sharding(call: Call, apis: tuple[Api, ...], result: Array) -> Array:
@@ -267,6 +271,7 @@ TABLE: dict[str, Transfer] = {
 #: Creation functions also place their arrays.
 AROUND: dict[str, Callable[[Transfer], Transfer]] = {
     **{f"jax.numpy.{name}": created for name in CREATION},
+    **{f"jax.numpy.{name}": uninitialized for name in ("empty", "empty_like")},
     **{f"jax.numpy.{name}": partial(on_device, apis=apis) for name, apis in ON_DEVICES.items()},
     **{f"jax.random.{name}": sampled for name in SAMPLED},
 }

@@ -88,7 +88,8 @@ def place_array(
             beside=_is_beside(interpreter, target, place),
         )
     )
-    sharding = _sharding(target, interpreter) if not isinstance(verdict, Rejected) else None
+    lost = isinstance(verdict, Rejected) or (isinstance(verdict, Accepted) and verdict.dropped)
+    sharding = None if lost else _sharding(target, interpreter)
     return replace(
         array,
         sharding=sharding,
