@@ -51,7 +51,7 @@ def array_type(stage: str) -> tuple[Check, ...]:
 
 
 def no_surplus_in_type(case: Case) -> Outcome:
-    """`core._make_lengths_same`: no entry past the rank names an Explicit axis; since 0.11.1 there is none."""
+    """`core._make_lengths_same`: no entry past the rank names an Explicit axis; 0.11.1 takes none."""
     both = known(case)
     if isinstance(both, Undecided):
         return both
