@@ -6,6 +6,7 @@ functions and under ``TYPE_CHECKING``.
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -81,6 +82,46 @@ def test_packages_import_only_what_stands_above_them_in_the_table() -> None:
     for position, row in enumerate(PACKAGES.values()):
         assert row.may_import <= set(names[:position]), row.name
         assert row.may_name <= set(names) - row.may_import, row.name
+
+
+def upward_names(name: str, text: str, *, is_package: bool = False) -> list[str]:
+    """Return what a module names of packages below its own in the table, other than protocols."""
+    order = [*PACKAGES, "(root)"]
+    position = order.index(imports.package_of(name, PACKAGES))
+    return [
+        one.target
+        for one in imports.imported(name, text, is_package=is_package)
+        if one.for_types and one.target.partition(".")[0] in imports.SOURCES
+        if order.index(imports.package_of(one.target, PACKAGES)) > position
+        if not is_protocol(one.target)
+    ]
+
+
+def is_protocol(target: str) -> bool:
+    """Return whether a dotted name is that of a class that states `Protocol` among its bases."""
+    module, _, called = target.rpartition(".")
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8")) if module in MODULES else ast.Module([], [])
+    return any(
+        isinstance(one, ast.ClassDef)
+        and one.name == called
+        and any(ast.unparse(base).partition("[")[0] == "Protocol" for base in one.bases)
+        for one in tree.body
+    )
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_types_of_packages_below_in_the_table_are_protocols(name: str) -> None:
+    file = MODULES[name]
+    assert not upward_names(name, file.read_text(encoding="utf-8"), is_package=file.name == "__init__.py")
+
+
+def test_a_planted_type_that_is_no_protocol_is_caught() -> None:
+    line = "if TYPE_CHECKING:\n    from shardlint.inference.evaluation.{} import {}"
+    assert not upward_names("shardlint.inference.domain.values", line.format("call", "OnCall"))
+    assert not upward_names("shardlint.inference.domain.classes", line.format("evaluator", "Evaluator"))
+    assert upward_names("shardlint.inference.domain.values", line.format("call", "Call"))
+    assert upward_names("shardlint.inference.domain.values", line.format("context", "Scope"))
+    assert not upward_names("shardlint.inference.overlays.registry", line.format("call", "Call"))
 
 
 def test_the_table_has_nothing_that_is_not_so() -> None:

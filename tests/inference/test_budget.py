@@ -92,7 +92,7 @@ def spend(budget: Budget, steps: int, *works: Work) -> Work:
     budget.tick(steps)
     work, short = budget.close(outer)
     assert not short
-    budget.settle(work, kept=True)
+    budget.settle(work, cached=True)
     return work
 
 
@@ -114,7 +114,7 @@ def test_what_is_not_given_again_counts_each_time() -> None:
     for _ in range(3):
         outer = budget.open()
         budget.tick(7)
-        budget.settle(budget.close(outer)[0], kept=False)
+        budget.settle(budget.close(outer)[0], cached=False)
     assert budget.steps == budget.spent.own == 21
 
 

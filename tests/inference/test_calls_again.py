@@ -107,7 +107,7 @@ AGAIN = {
 @pytest.fixture(autouse=True)
 def _checking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever changes an object says so: what a run was given that is kept is as it was before."""
-    first = call_cache.CallCache._first
+    first = call_cache.CallCache._run_and_summarise
 
     def checking(
         kept: call_cache.CallCache,
@@ -125,7 +125,7 @@ def _checking(monkeypatch: pytest.MonkeyPatch) -> None:
             assert kept.keys.of_all(bound.values()) == key[2]
         return result, one
 
-    monkeypatch.setattr(call_cache.CallCache, "_first", checking)
+    monkeypatch.setattr(call_cache.CallCache, "_run_and_summarise", checking)
 
 
 def said(finding: Finding) -> tuple[object, ...]:

@@ -164,9 +164,9 @@ class Budget:
         """Return the work of the running code so far."""
         return Work(self._own, frozenset(self._parts))
 
-    def settle(self, work: Work, kept: bool) -> None:
+    def settle(self, work: Work, cached: bool) -> None:
         """Count a finished call, as a separate work if it was cached, else as part of the running code."""
-        if kept:
+        if cached:
             self._works.add(work)
             self._parts.add(work)
         else:

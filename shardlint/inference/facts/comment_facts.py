@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -19,6 +19,7 @@ from shardlint.inference.domain.values import NONE, Instance, MeshValue, Value
 from shardlint.inference.evaluation.deployment_mesh import is_assumed
 from shardlint.inference.facts.descriptions import Description, Fitted, fit, fit_mesh, read
 from shardlint.inference.facts.reveal import reveal
+from shardlint.inference.machine.stated_facts import StatedFacts
 from shardlint.inference.semantics.variables import narrow
 from shardlint.inference.store.effect_log import changed
 from shardlint.inference.syntax.file_parts import Part, units_of
@@ -30,21 +31,11 @@ from shardlint.model.spans import Span
 from shardlint.model.uses import Fact, FileProblem
 from shardlint.source.comments.facts import BrokenFact, MeshFact, Note, RevealRequest, ShapeFact, read_notes
 from shardlint.source.sources import Cell, Source
-from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.context import Scope
     from shardlint.inference.machine.code import Code
     from shardlint.inference.machine.machine import Machine
-
-
-@dataclass(slots=True)
-class Noted:
-    """The facts that comments state of one expression or target, and the values seen there."""
-
-    target: bool
-    facts: list[Note] = field(default_factory=list)
-    seen: list[Value] = field(default_factory=list)
 
 
 # -- reading ------------------------------------------------------------------------------------------
@@ -109,7 +100,9 @@ def with_notes(interpreter: Machine, node: cst.CSTNode, execute: Callable[[], bo
     if not notes:
         return execute()
     targets = set(_targets(node))
-    nodes: dict[cst.CSTNode, Noted] = {part: Noted(part in targets) for part in _expressions(node)}
+    nodes: dict[cst.CSTNode, StatedFacts] = {
+        part: StatedFacts(part in targets) for part in _expressions(node)
+    }
     for note in notes:
         if isinstance(note.item, ShapeFact):
             _tell(interpreter, nodes, note, note.item.name)
@@ -119,13 +112,13 @@ def with_notes(interpreter: Machine, node: cst.CSTNode, execute: Callable[[], bo
                     noted.facts.append(note)
     # Facts apply to each run separately.
     changed(0)
-    interpreter.noted.update(nodes)
+    interpreter.stated_facts.update(nodes)
     try:
         with _mesh_context(interpreter, unit, notes):
             return execute()
     finally:
         for part in nodes:
-            interpreter.noted.pop(part, None)
+            interpreter.stated_facts.pop(part, None)
         values = set(_values(node))
         seen = [(part, noted.seen) for part, noted in nodes.items() if part not in values]
         for note in notes:
@@ -133,7 +126,7 @@ def with_notes(interpreter: Machine, node: cst.CSTNode, execute: Callable[[], bo
                 reveal(interpreter, _span(unit.path, unit.cell, note), seen)
 
 
-def _tell(interpreter: Machine, nodes: dict[cst.CSTNode, Noted], note: Note, name: str) -> None:
+def _tell(interpreter: Machine, nodes: dict[cst.CSTNode, StatedFacts], note: Note, name: str) -> None:
     """Apply a fact to the targets or expressions of its name; an existing variable has it from now on."""
     named = [noted for part, noted in nodes.items() if dotted(part) == name]
     targets = [noted for noted in named if noted.target]
@@ -180,9 +173,9 @@ def _near(interpreter: Machine, name: str, written: Iterable[str | None]) -> str
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
-def met(interpreter: Machine, node: cst.CSTNode, value: Value) -> Value:
+def with_facts(interpreter: Machine, node: cst.CSTNode, value: Value) -> Value:
     """Return the value of an expression or target with the facts that comments state of it."""
-    noted = interpreter.noted[node]
+    noted = interpreter.stated_facts[node]
     unit = interpreter.frame.unit
     for note in noted.facts:
         value = _fitted(interpreter, note, unit, value, dotted(node))

@@ -14,10 +14,11 @@ from shardlint.inference.evaluation.budget import SURELY_ENOUGH, Exhausted, Work
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.incremental.entry_result import EntryRun, recorded
 from shardlint.inference.machine.trace import Trace
+from shardlint.inference.summaries.call_cache import CallCache
 from shardlint.inference.summaries.equivalence import Equivalence
-from shardlint.inference.summaries.receiver_summary import ConstructorRead
+from shardlint.inference.summaries.receiver_summary import ConstructorRead, have_equal_effects
 from shardlint.inference.summaries.reentry_point import ReentryPoint
-from shardlint.inference.summaries.summary import CallSummary, ExtraRead
+from shardlint.inference.summaries.summary import CallSummary, ExtraRead, summaries_in
 from shardlint.inference.summaries.summary_diff import Comparison
 from shardlint.inference.syntax.units import BrokenText
 
@@ -28,18 +29,20 @@ if TYPE_CHECKING:
 class Cutoff:
     """Decides on demand which results stay valid after functions were edited.
 
-    ``traces`` identify the code for which the edit matters (see `functions.traces`), and ``touched`` are the
+    ``codes`` identify the code for which the edit matters (see `functions.codes`), and ``touched`` are the
     numbers of objects that entry points changed. ``sound`` is whether every trial run could be undone.
     """
 
     def __init__(
         self,
         interpreter: Machine,
-        traces: frozenset[Hashable] = frozenset(),
+        cache: CallCache,
+        codes: frozenset[Hashable] = frozenset(),
         touched: frozenset[int] = frozenset(),
     ) -> None:
-        self._interpreter, self.traces, self._touched = interpreter, traces, touched
-        self._comparison = Comparison(interpreter.memory.keys)
+        self._interpreter, self._cache = interpreter, cache
+        self.codes, self._touched = codes, touched
+        self._comparison = Comparison(cache.keys)
         #: By the identity of a summary: itself, and whether it is valid.
         self._found: dict[int, tuple[CallSummary, bool]] = {}
         #: Additional reads of calls that stay valid, by identity.
@@ -52,24 +55,24 @@ class Cutoff:
 
     def concerns(self, run: EntryRun) -> bool:
         """Return whether the edit can change an entry point's result."""
-        return not run.met.ran.isdisjoint(self.traces)
+        return not run.trace.ran.isdisjoint(self.codes)
 
-    def stands(self, run: EntryRun) -> bool:
+    def is_valid(self, run: EntryRun) -> bool:
         """Return whether an entry point's result stays valid."""
         if not self.concerns(run):
             return True
         # Otherwise its calls were not recorded.
-        return self._interpreter.settings.editing and self._is_met(run.met) and self._is_afforded(run)
+        return self._interpreter.settings.editing and self._is_valid(run.trace) and self._is_afforded(run)
 
-    def _is_met(self, met: Trace) -> bool:
+    def _is_valid(self, trace: Trace) -> bool:
         """Return whether all code and calls in a trace are valid.
 
         A call that follows an invalid one may have other arguments.
         """
         return (
-            met.own.isdisjoint(self.traces)
-            and all(map(self._is_constructed_alike, met.own))
-            and all(map(self._is_alike, met.kept))
+            trace.ran_uncached.isdisjoint(self.codes)
+            and all(map(self._is_constructed_alike, trace.ran_uncached))
+            and all(map(self._is_alike, summaries_in(trace)))
         )
 
     def _is_afforded(self, run: EntryRun) -> bool:
@@ -89,7 +92,7 @@ class Cutoff:
         now = i.constructed.get(cls)
         if now is None or trace in self._others:
             return False
-        if not before.is_equal(now):
+        if not have_equal_effects(before, now):
             self._others.add(trace)
             return False
         i.constructed[cls] = i.outdated.pop(trace.born)[1]
@@ -97,16 +100,16 @@ class Cutoff:
 
     def _is_alike(self, one: CallSummary) -> bool:
         """Return whether a call's summary stays valid."""
-        if one.met.ran.isdisjoint(self.traces):
+        if one.trace.ran.isdisjoint(self.codes):
             return True
         situation = one.situation
-        assert situation is not None, "it is no kept run then"
+        assert situation is not None, "it is recorded for programs that are edited"
         if id(one) not in self._found:
-            stands = self._is_met(one.met) or self._again(one, situation)
-            self._found[id(one)] = one, stands
-            if stands:
+            valid = self._is_valid(one.trace) or self._again(one, situation)
+            self._found[id(one)] = one, valid
+            if valid:
                 self._pass_on(one)
-                self._interpreter.memory.keep(situation.key, one)
+                self._cache.add(situation.key, one)
         return self._found[id(one)][1]
 
     def _again(self, one: CallSummary, situation: ReentryPoint) -> bool:
@@ -116,7 +119,7 @@ class Cutoff:
 
         def run() -> None:
             nonlocal made
-            made = i.memory.again(i, situation, one)
+            made = self._cache.run_again(i, situation, one)
 
         replaced, modules = dict(i.replaced), len(i.project.modules)
         try:
@@ -142,12 +145,16 @@ class Cutoff:
             if one.take(made):
                 self._changed.add(one.work)
             return True
-        i.memory.keep(situation.key, made)
+        self._cache.add(situation.key, made)
         return False
 
     def _pass_on(self, one: CallSummary) -> None:
         """Add the additional reads of the calls inside a valid call to its own."""
-        more = {key: read for met in one.met.kept for key, read in self._besides.get(id(met), {}).items()}
+        more = {
+            key: read
+            for call in summaries_in(one.trace)
+            for key, read in self._besides.get(id(call), {}).items()
+        }
         if more:
             self._comparison.read_besides(one, more.values())
             self._besides[id(one)] = more | self._besides.get(id(one), {})
@@ -158,6 +165,6 @@ class Cutoff:
         return module.born not in self._touched and read.name not in module.rebound
 
     def _are_alike(self, one: CallSummary, other: CallSummary) -> bool:
-        """Return whether two runs of one call have equal results and traces."""
+        """Return whether two runs of one call have equal results and codes."""
         alike = Equivalence((one.start, one.symbols), (other.start, other.symbols))
-        return self._comparison.alike(one, other) and alike.have_equal_traces(one.met, other.met)
+        return self._comparison.alike(one, other) and alike.have_equal_traces(one.trace, other.trace)

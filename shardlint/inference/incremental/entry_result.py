@@ -80,7 +80,7 @@ class EntryRun:
     """
 
     made: object
-    met: Trace
+    trace: Trace
     work: Work
     short: bool
     epochs: int
@@ -126,13 +126,13 @@ class EntryRun:
         changes = (replace(theirs.get(one.thing.born, one), rebound=one.rebound) for one in self.changes)
         return replace(self, changes=tuple(changes))
 
-    def give(self, interpreter: Machine) -> None:
+    def apply_to(self, interpreter: Machine) -> None:
         """Add this result to an analysis."""
-        interpreter.uses += self.met.uses
-        interpreter.notes += self.met.notes
-        for function, when in self.met.handed.items():
+        interpreter.uses += self.trace.uses
+        interpreter.notes += self.trace.notes
+        for function, when in self.trace.handed.items():
             interpreter.handed.setdefault(function, _as_of_now(when))
-        self.met.tell(interpreter)
+        self.trace.add_to(interpreter)
         for number, names in self.replaced.items():
             interpreter.replaced[number] = interpreter.replaced.get(number, frozenset()) | names
         for change in self.changes:
@@ -158,7 +158,7 @@ def recorded(interpreter: Machine, made: object, evaluate: Callable[[], object],
         evaluate()
         finished = True
     finally:
-        met = before.swap(i)
+        trace = before.swap(i)
         work, short = i.budget.close(outer)
         EFFECTS.oldest, EFFECTS.entered = min(oldest, EFFECTS.oldest), 0
         epochs, EFFECTS.epoch = EFFECTS.epoch - epoch, epoch
@@ -170,7 +170,7 @@ def recorded(interpreter: Machine, made: object, evaluate: Callable[[], object],
     more = {number: names for number, names in i.replaced.items() if names != replaced.get(number)}
     changes = tuple(one for one in changes if one.matters)
     switched = frozenset(i.switches - switches)
-    return EntryRun(made, met, work, short, epochs, more, switched, changes, first, alone)
+    return EntryRun(made, trace, work, short, epochs, more, switched, changes, first, alone)
 
 
 def _alike(one: Any, other: Any) -> bool:

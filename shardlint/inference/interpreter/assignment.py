@@ -22,7 +22,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.iterators import items_of
 from shardlint.inference.evaluation.mutation import delete_attribute, set_attribute, set_item
-from shardlint.inference.facts.comment_facts import met
+from shardlint.inference.facts.comment_facts import with_facts
 from shardlint.inference.interpreter.members import attribute_of, evaluate_index
 from shardlint.inference.recording.editor_uses import note_assigned
 from shardlint.inference.semantics.subscripts import get_item
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 def assign(interpreter: Machine, target: cst.BaseExpression, value: Value) -> None:
     """Bind a target to a value."""
-    if interpreter.noted and target in interpreter.noted:
-        value = met(interpreter, target, value)
+    if interpreter.stated_facts and target in interpreter.stated_facts:
+        value = with_facts(interpreter, target, value)
     # libcst's classes are abstract base classes, for which isinstance is slow.
     if type(target) is cst.Name:
         if interpreter.settings.editing:
@@ -58,7 +58,7 @@ def assign(interpreter: Machine, target: cst.BaseExpression, value: Value) -> No
 
 def held_by(interpreter: Machine, target: cst.BaseExpression) -> tuple[Value, Callable[[Value], None]]:
     """Return the value of a target and a function that rebinds it; each part of it is evaluated once."""
-    noted = interpreter.noted and target in interpreter.noted
+    noted = interpreter.stated_facts and target in interpreter.stated_facts
     place = interpreter.place(target)
     if isinstance(target, cst.Attribute) and not noted:
         name = meant(interpreter.scope, target.attr.value)

@@ -28,7 +28,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.iterators import each_left, items_of
-from shardlint.inference.facts.comment_facts import dotted, met
+from shardlint.inference.facts.comment_facts import dotted, with_facts
 from shardlint.inference.interpreter.call_dispatch import call_value
 from shardlint.inference.interpreter.comprehensions import comprehension
 from shardlint.inference.interpreter.members import attribute_of, evaluate_index
@@ -61,7 +61,8 @@ def evaluate(interpreter: Machine, node: cst.BaseExpression) -> Value:
     handler = _HANDLERS.get(type(node))
     value = handler(interpreter, node) if handler else Unknown(f"{type(node).__name__} is not followed")
     # Hashing nodes is slow.
-    return met(interpreter, node, value) if interpreter.noted and node in interpreter.noted else value
+    facts = interpreter.stated_facts
+    return with_facts(interpreter, node, value) if facts and node in facts else value
 
 
 def _name(interpreter: Machine, node: cst.Name) -> Value:

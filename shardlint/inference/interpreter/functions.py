@@ -99,7 +99,7 @@ def run_function(
     code: Code = function.code
     node = code.node
     interpreter.ran.add(code.key)
-    interpreter.own.add(code.key)
+    interpreter.ran_uncached.add(code.key)
     scope = Scope(function.scope.module, function.scope, path=interpreter.path)
     scope.variables.update(bound)
     if function.owner is not None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.conditions.condition_ids import Tests
 from shardlint.inference.conditions.mocked_modules import verdict_where_replaced
 from shardlint.inference.conditions.narrowing import learn_shape, names_in
 from shardlint.inference.domain.lattice import combined
@@ -37,7 +36,8 @@ from shardlint.inference.interpreter.expressions import evaluate
 from shardlint.inference.interpreter.functions import names_by_position, run_function
 from shardlint.inference.interpreter.statements import execute_block
 from shardlint.inference.interpreter.unseen_code import Unseen
-from shardlint.inference.machine.trace import Handed, Note
+from shardlint.inference.machine.condition_ids import Tests
+from shardlint.inference.machine.trace import CachedCall, Handed, Note
 from shardlint.inference.machine.variable_reads import Reads, note_attribute, note_variable
 from shardlint.inference.semantics.attributes import get_attribute, plain_attribute
 from shardlint.inference.semantics.builtin_names import built_in
@@ -46,7 +46,6 @@ from shardlint.inference.semantics.subscripts import get_item
 from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.identity_set import Once
 from shardlint.inference.summaries.call_cache import CallCache
-from shardlint.inference.summaries.summary import CallSummary
 from shardlint.inference.syntax.units import NodePlace, Unit, text_at
 from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim, Shape
@@ -58,11 +57,11 @@ from shardlint.support.fast_frozen import altered
 from shardlint.support.temporarily import Meanwhile
 
 if TYPE_CHECKING:
-    from shardlint.inference.facts.comment_facts import Noted
+    from shardlint.inference.machine.class_summaries import ConstructorSummary, TextWrites
     from shardlint.inference.machine.code import Code
+    from shardlint.inference.machine.generator_body import GeneratorBody
     from shardlint.inference.machine.machine import Modules
-    from shardlint.inference.semantics.generators import Body
-    from shardlint.inference.summaries.receiver_summary import ConstructorSummary, TextWrites
+    from shardlint.inference.machine.stated_facts import StatedFacts
 
 
 class Interpreter:
@@ -89,8 +88,8 @@ class Interpreter:
         self.cut = False
         #: The codes that ran or were read (see `look_at`), those outside of cached runs, and the cached runs.
         self.ran: set[Hashable] = set()
-        self.own: set[Hashable] = set()
-        self.kept: Once[CallSummary] = Once()
+        self.ran_uncached: set[Hashable] = set()
+        self.cached_calls: Once[CachedCall] = Once()
         #: Global settings of libraries that the program has changed, under the overlays' names for them.
         self.switches: set[str] = set()
         #: The releases at which JAX's answer to a question changed (see `release_queries`).
@@ -131,17 +130,17 @@ class Interpreter:
         #: The ones from before an edit, by class number, until entry points have been evaluated.
         self.outdated: dict[int, tuple[ClassValue, ConstructorSummary]] = {}
         #: Writes to ``self`` in method texts, of the classes that entry points asked for.
-        self.said: dict[ClassValue, TextWrites] = {}
+        self.text_writes: dict[ClassValue, TextWrites] = {}
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
         #: The bodies of generators that have begun, by the number of the generator (see `generators`).
-        self.generated: dict[int, Body] = {}
+        self.generator_bodies: dict[int, GeneratorBody] = {}
         #: The paths that are bodies of generators.
         self.bodies: set[int] = set()
         #: Names annotated in a class body, with the text of the annotation, by the id of its scope.
         self.annotated: dict[int, dict[str, str]] = {}
         #: Facts stated in comments on the running statement (see `facts`), problems of such comments, the
         #: reveal requests already answered, and the sizes of names, by scope.
-        self.noted: dict[cst.CSTNode, Noted] = {}
+        self.stated_facts: dict[cst.CSTNode, StatedFacts] = {}
         self.problems: Once[FileProblem] = Once()
         self.revealed: set[Span] = set()
         self.sizes: dict[int, dict[str, Dim]] = {}
@@ -457,10 +456,10 @@ class Interpreter:
             }
             self.path, self.context = path, altered(context, **kept)
 
-    def forget(self, traces: Set[Hashable]) -> None:
+    def forget(self, codes: Set[Hashable]) -> None:
         """Drop what is cached for nodes, and the runs that ran any of these: a function's text has
         changed."""
-        self.memory.forget(traces)
+        self.memory.forget(codes)
         self.tests.forget_nodes()
         self._names.clear()
 

@@ -16,5 +16,5 @@ def look_at(interpreter: Machine, code: Code, names_only: bool = False) -> str:
     # Enclosing functions may have other variables.
     looked = LookedAt(unit, names=names_only and code.key == unit)
     interpreter.ran.add(looked)
-    interpreter.own.add(looked)
+    interpreter.ran_uncached.add(looked)
     return code.unit.text

@@ -7,7 +7,7 @@ of them. Overlays see only the `Evaluator` in it, and nothing of how programs ar
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,8 +17,11 @@ import libcst as cst
 from shardlint.inference.domain.values import ClassValue, Function, ModuleValue, Native, Tag, Value
 from shardlint.inference.evaluation.context import Context, Frame, Scope
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.machine.class_summaries import ConstructorSummary, TextWrites
 from shardlint.inference.machine.code import Code
-from shardlint.inference.machine.trace import Handed, Note
+from shardlint.inference.machine.generator_body import GeneratorBody
+from shardlint.inference.machine.stated_facts import StatedFacts
+from shardlint.inference.machine.trace import CachedCall, Handed, Note
 from shardlint.inference.store.identity_set import Once
 from shardlint.inference.syntax.units import NodePlace, Unit
 from shardlint.laws.core.dims import Dim
@@ -26,14 +29,9 @@ from shardlint.model.spans import Place, Span
 from shardlint.model.uses import FileProblem
 
 if TYPE_CHECKING:
-    from shardlint.inference.conditions.condition_ids import Tests
     from shardlint.inference.evaluation.budget import Budget
-    from shardlint.inference.facts.comment_facts import Noted
+    from shardlint.inference.machine.condition_ids import Tests
     from shardlint.inference.machine.variable_reads import Reads
-    from shardlint.inference.semantics.generators import Body
-    from shardlint.inference.summaries.call_cache import CallCache
-    from shardlint.inference.summaries.receiver_summary import ConstructorSummary, TextWrites
-    from shardlint.inference.summaries.summary import CallSummary
 
 
 class Modules(Protocol):
@@ -67,11 +65,23 @@ class Modules(Protocol):
         """Apply ``os.environ[key] = value``."""
 
 
+class CallMemory(Protocol):
+    """The cache of calls, as handlers see it."""
+
+    def run(
+        self, interpreter: Machine, function: Function, bound: dict[str, Value], place: Place, nested: int
+    ) -> Value:
+        """Return the result of a call with bound parameters: from the cache, or by running the function."""
+
+    def key_of(self, scope: Scope, values: Iterable[Value | None]) -> Hashable:
+        """Return the key of values as seen by code in a scope, valid until something changes; None if too
+        large."""
+
+
 class Machine(Evaluator, Protocol):
     """One analysis, with all its state. See `Interpreter` for the attributes."""
 
     project: Modules
-    memory: CallCache
     budget: Budget
     tests: Tests
     frames: list[Frame]
@@ -83,8 +93,8 @@ class Machine(Evaluator, Protocol):
     deepest: int
     cut: bool
     ran: set[Hashable]
-    own: set[Hashable]
-    kept: Once[CallSummary]
+    ran_uncached: set[Hashable]
+    cached_calls: Once[CachedCall]
     forks: int
     picked: frozenset[int]
     reached: set[Hashable]
@@ -92,10 +102,10 @@ class Machine(Evaluator, Protocol):
     handed: Handed
     constructed: dict[ClassValue, ConstructorSummary]
     outdated: dict[int, tuple[ClassValue, ConstructorSummary]]
-    said: dict[ClassValue, TextWrites]
-    generated: dict[int, Body]
+    text_writes: dict[ClassValue, TextWrites]
+    generator_bodies: dict[int, GeneratorBody]
     annotated: dict[int, dict[str, str]]
-    noted: dict[cst.CSTNode, Noted]
+    stated_facts: dict[cst.CSTNode, StatedFacts]
     problems: Once[FileProblem]
     revealed: set[Span]
     sizes: dict[int, dict[str, Dim]]
@@ -115,6 +125,10 @@ class Machine(Evaluator, Protocol):
         self, function: Function, bound: dict[str, Value], called_at: Place | None = None
     ) -> Value:
         """Evaluate a function's body with bound parameters and return the result."""
+
+    @property
+    def memory(self) -> CallMemory:
+        """Return the cache of calls."""
 
     # -- state --------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.name_links import Pairs
@@ -18,7 +18,6 @@ from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
-    from shardlint.inference.summaries.summary import CallSummary
 
 #: Functions passed to code that is not followed and that may call them, with the time of that.
 Handed = dict[Hashable, When]
@@ -26,24 +25,31 @@ Handed = dict[Hashable, When]
 Note = tuple[Function | Native, Context]
 
 
+class CachedCall(Protocol):
+    """The summary of a call, as traces know it (see `summaries`)."""
+
+    trace: Trace
+
+
 @dataclass(slots=True)
 class Trace:
     """The events of an evaluation, under the interpreter's names for them.
 
     ``notes`` are functions defined and wrappers created. ``ran`` are the codes that ran at any depth, and
-    those whose text was read (see `look_at`). ``kept`` are the cached calls inside it (see `call_cache`), and
-    ``own`` the codes that ran outside of them. ``reached`` were called, and so were ``called_wrappers``;
-    ``handed`` were passed to code that is not followed. ``turns`` are the releases at which an answer of JAX
-    changes (see `release_queries`); ``asks_mesh`` is whether a mesh that the program does not define matters
-    (see `deployment_mesh`). ``pairs`` are literals that write the same name, if an editor asks.
+    those whose text was read (see `look_at`). ``cached_calls`` are the cached calls inside it (see
+    `call_cache`), and ``ran_uncached`` the codes that ran outside of them. ``reached`` were called, and so
+    were ``called_wrappers``; ``handed`` were passed to code that is not followed. ``turns`` are the releases
+    at which an answer of JAX changes (see `release_queries`); ``asks_mesh`` is whether a mesh that the
+    program does not define matters (see `deployment_mesh`). ``pairs`` are literals that write the same name,
+    if an editor asks.
     """
 
     uses: Once[Use] = field(default_factory=Once)
     problems: Once[FileProblem] = field(default_factory=Once)
     notes: Once[Note] = field(default_factory=Once)
     ran: set[Hashable] = field(default_factory=set)
-    own: set[Hashable] = field(default_factory=set)
-    kept: Once[CallSummary] = field(default_factory=Once)
+    ran_uncached: set[Hashable] = field(default_factory=set)
+    cached_calls: Once[CachedCall] = field(default_factory=Once)
     reached: set[Hashable] = field(default_factory=set)
     called_wrappers: set[int] = field(default_factory=set)
     handed: Handed = field(default_factory=dict)
@@ -60,7 +66,7 @@ class Trace:
             setattr(interpreter, name, getattr(self, name))
         return before
 
-    def tell(self, interpreter: Machine, again: bool = False) -> None:
+    def add_to(self, interpreter: Machine, again: bool = False) -> None:
         """Add everything except uses, notes and cached calls to the current trace."""
         i = interpreter
         i.problems += self.problems
@@ -73,11 +79,11 @@ class Trace:
         i.asks_mesh = i.asks_mesh or self.asks_mesh
         name_links.add(self.pairs)
 
-    def open(self, interpreter: Machine) -> None:
+    def add_calls_to(self, interpreter: Machine) -> None:
         """Add the cached calls of an uncached call to the current trace, and the codes that ran outside of
         them."""
-        interpreter.own |= self.own
-        interpreter.kept += self.kept
+        interpreter.ran_uncached |= self.ran_uncached
+        interpreter.cached_calls += self.cached_calls
 
 
 _HELD = tuple(one.name for one in fields(Trace) if one.name != "pairs")

@@ -69,7 +69,7 @@ class Entries:
         #: The entry points that first asked what the constructors of classes set.
         self._askers: dict[ConstructorRead, object] = {}
         self._sound = True
-        self._cutoff = Cutoff(interpreter)
+        self._cutoff = Cutoff(interpreter, interpreter.memory)
 
     def _new_reach(self) -> Reach:
         settings = self._interpreter.settings
@@ -87,7 +87,7 @@ class Entries:
         self.runs = {
             k: run for k, run in self.runs.items() if k in self._order or not self._cutoff.concerns(run)
         }
-        self._cutoff = Cutoff(self._interpreter)
+        self._cutoff = Cutoff(self._interpreter, self._interpreter.memory)
         self._interpreter.outdated.clear()
 
     def _evaluate_all(self) -> None:
@@ -146,10 +146,12 @@ class Entries:
             for change in run.changes:
                 change.undo()
 
-    def changed(self, traces: frozenset[Hashable], reaches_alike: bool) -> None:
+    def changed(self, codes: frozenset[Hashable], reaches_alike: bool) -> None:
         """Register edited code: the next evaluation decides which results stay valid."""
         touched = frozenset(change.thing.born for run in self.runs.values() for change in run.changes)
-        self._cutoff = Cutoff(self._interpreter, self._cutoff.traces | traces, touched)
+        self._cutoff = Cutoff(
+            self._interpreter, self._interpreter.memory, self._cutoff.codes | codes, touched
+        )
         if not reaches_alike:
             self._reach = self._new_reach()
 
@@ -165,7 +167,7 @@ class Entries:
             and known.left_open == left_open
             and self._last.get(key) == (known, self._changing)
         )
-        if known is not None and same and not self._differs and self._cutoff.stands(known):
+        if known is not None and same and not self._differs and self._cutoff.is_valid(known):
             self._given.add(key)
             self._give(key, known)
             return
@@ -192,7 +194,7 @@ class Entries:
             run = run.with_changes_of(before)
         self.runs[key], self._order[key] = run, (run, self._changing)
         self._changing += run.matters
-        run.give(self._interpreter)
+        run.apply_to(self._interpreter)
         if self._last and not alike:
             self._differs = True
             # Reads of classes and wrappers are not recorded.
@@ -201,9 +203,9 @@ class Entries:
 
     def _note_asker(self, key: object, run: EntryRun) -> None:
         """Record which constructor attributes an entry point was the first to ask for."""
-        for trace in run.met.own:
-            if isinstance(trace, ConstructorRead):
-                asker = self._askers.setdefault(trace, key)
+        for code in run.trace.ran_uncached:
+            if isinstance(code, ConstructorRead):
+                asker = self._askers.setdefault(code, key)
                 # Otherwise they were computed after other entry points had changed what the constructor may
                 # read.
                 self._sound = self._sound and (asker == key or asker in self._order or not self._left)

@@ -9,7 +9,7 @@ changed when a later item is requested, that item is unknown.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,52 +27,18 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.budget import Exhausted
 from shardlint.inference.evaluation.context import Frame, Scope
 from shardlint.inference.evaluation.iterators import STEPS, Drawn, made
+from shardlint.inference.machine.generator_body import GeneratorBody
 from shardlint.inference.machine.variable_reads import note_read, read_of
 from shardlint.inference.store.effect_log import born, changed
 from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
-from shardlint.model.uses import Use
-from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
 KIND = "iterator.generator"
 _UNKNOWN = Unknown("what is left in a generator")
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """The items of a generator's body.
-
-    ``known`` are all items, or None: then each is like ``any_one``, and there are infinitely many if
-    ``endless``. ``held`` are the events before each item, and after the last. ``reads`` are the variables
-    that the body read, and ``key`` is the key of their values and the arguments then; None if that is
-    unknown.
-    """
-
-    known: Sequence[Value] | None
-    any_one: Value = Unknown("no item")
-    endless: bool = False
-    held: Sequence[list[Use]] = ()
-    reads: tuple[tuple[Any, str], ...] = ()
-    key: Hashable = None
-
-    @property
-    def one(self) -> Value:
-        """Return a value like any item."""
-        return join(self.known) if self.known else self.any_one
-
-    def meet(self, interpreter: Machine, number: int | None = None) -> None:
-        """Release the events before the item of this number; without one, those of all or some remaining
-        items."""
-        if interpreter.is_silent:
-            return
-        first, last = (number, number + 1) if number is not None else (0, 1 if self.endless else None)
-        for uses in self.held[first:last]:
-            interpreter.uses.extend(uses)
-            uses.clear()
 
 
 def generator(
@@ -87,21 +53,21 @@ def _next(interpreter: Machine, iterator: LibraryObject) -> Drawn | None:
     """Draw the next item of a generator; its body runs now if it has not yet."""
     changed(iterator.born)
     begun, at = "begun" in iterator.fields, as_int(iterator.fields["state"])
-    body = interpreter.generated.get(iterator.born) if begun else run(interpreter, iterator)
+    body = interpreter.generator_bodies.get(iterator.born) if begun else run(interpreter, iterator)
     if body is None:
         # It began in a call that is replayed.
         return Drawn(_UNKNOWN, sure=False)
     if begun and (body.key is None or body.key != _key(interpreter, iterator, body.reads)):
-        body.meet(interpreter)
+        body.release(interpreter)
         return Drawn(_UNKNOWN, sure=False)
     iterator.fields["begun"] = Const(True)
-    interpreter.generated[iterator.born] = body
+    interpreter.generator_bodies[iterator.born] = body
     if body.known is None or at is None:
-        body.meet(interpreter)
+        body.release(interpreter)
         if body.endless and not interpreter.is_silent:
-            interpreter.generated[iterator.born] = replace(body, held=body.held[1:])
+            interpreter.generator_bodies[iterator.born] = replace(body, uses=body.uses[1:])
         return Drawn(body.one, sure=False, endless=body.endless)
-    body.meet(interpreter, at)
+    body.release(interpreter, at)
     if at >= len(body.known):
         return None
     iterator.fields["state"] = Const(at + 1)
@@ -124,7 +90,7 @@ def give(interpreter: Machine, frame: Frame, value: Value) -> None:
         frame.unsure = frame.unsure or interpreter.path != path
 
 
-def run(interpreter: Machine, iterator: LibraryObject) -> Body:
+def run(interpreter: Machine, iterator: LibraryObject) -> GeneratorBody:
     """Run the body of a generator, and return its items."""
     outer, interpreter.uses = interpreter.uses, Once()
     around, interpreter.reads, interpreter.start = (interpreter.reads, interpreter.start), {}, born()
@@ -140,13 +106,15 @@ def run(interpreter: Machine, iterator: LibraryObject) -> Body:
     key = _key(interpreter, iterator, reads)
     if not isinstance(made_by, Generated) or not made_by.yields:
         interpreter.uses.extend(found)
-        return Body(() if isinstance(made_by, Generated) and made_by.sure else None, reads=reads, key=key)
+        return GeneratorBody(
+            () if isinstance(made_by, Generated) and made_by.sure else None, reads=reads, key=key
+        )
     items = [value for value, _ in made_by.yields]
     bounds = [0, *made_by.met, len(found)]
-    held = [found[a:b] for a, b in itertools.pairwise(bounds)]
+    uses = [found[a:b] for a, b in itertools.pairwise(bounds)]
     if made_by.sure and len(items) <= MAX_UNROLLED:
-        return Body(items, held=held, reads=reads, key=key)
-    return Body(None, join(items), made_by.endless, held, reads, key)
+        return GeneratorBody(items, uses=uses, reads=reads, key=key)
+    return GeneratorBody(None, join(items), made_by.endless, uses, reads, key)
 
 
 def run_body(interpreter: Machine, value: Value) -> Value:

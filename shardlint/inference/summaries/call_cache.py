@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 #: The key of a call.
 Key = tuple[Any, ...]
 #: Summaries cached for one function and one set of arguments.
-_MAX_KEPT = 12
+_MAX_SUMMARIES = 12
 #: Calls of a function without a cache hit after which it is no longer cached.
 _MAX_VAIN = 60
 
@@ -50,7 +50,7 @@ class CallCache:
     """The call summaries of one analysis."""
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, list[CallSummary]] = {}
+        self._summaries: dict[Hashable, list[CallSummary]] = {}
         self.keys = Keys()
         #: By code: calls that missed the cache since its last hit.
         self._vain: dict[Hashable, int] = {}
@@ -76,9 +76,9 @@ class CallCache:
             charge_for_copies(interpreter, found)
             return again
         self._vain[code] = vain + 1
-        result, made = self._first(interpreter, function, bound, place, nested, key, makes)
+        result, made = self._run_and_summarise(interpreter, function, bound, place, nested, key, makes)
         if made is not None:
-            self.keep(key, made)
+            self.add(key, made)
             charge_for_copies(interpreter, made)
         return result
 
@@ -92,28 +92,28 @@ class CallCache:
     ) -> CallSummary | None:
         """Return a valid summary for a key that was computed just now, or None."""
         mark = self.keys.mark()
-        for one in self._kept.get(key, ()):
+        for one in self._summaries.get(key, ()):
             if one.makes == (makes is not None):
-                if self._meets(interpreter, one, function, nested):
+                if self._is_valid(interpreter, one, function, nested):
                     return one
                 self.keys.rewind(mark)
         return None
 
-    def keep(self, key: Hashable, one: CallSummary) -> None:
+    def add(self, key: Hashable, one: CallSummary) -> None:
         """Add a summary to the cache."""
-        bucket = self._kept.setdefault(key, [])
+        bucket = self._summaries.setdefault(key, [])
         bucket.insert(0, one)
-        del bucket[_MAX_KEPT:]
+        del bucket[_MAX_SUMMARIES:]
 
-    def forget(self, traces: Set[Hashable]) -> None:
+    def forget(self, codes: Set[Hashable]) -> None:
         """Drop the summaries of calls that ran any of these, and the counts of misses."""
         self._vain.clear()
-        for key, kept in list(self._kept.items()):
-            left = [one for one in kept if one.met.ran.isdisjoint(traces)]
+        for key, summaries in list(self._summaries.items()):
+            left = [one for one in summaries if one.trace.ran.isdisjoint(codes)]
             if left:
-                self._kept[key] = left
+                self._summaries[key] = left
             else:
-                del self._kept[key]
+                del self._summaries[key]
 
     def key_of(self, scope: Scope, values: Iterable[Value | None]) -> Hashable:
         """Return the key of values as seen by code in a scope, valid until something changes; None if too
@@ -140,7 +140,9 @@ class CallCache:
             in_module(interpreter),
         )
 
-    def again(self, interpreter: Machine, situation: ReentryPoint, one: CallSummary) -> CallSummary | None:
+    def run_again(
+        self, interpreter: Machine, situation: ReentryPoint, one: CallSummary
+    ) -> CallSummary | None:
         """Run a cached call again, with the interpreter restored to its re-entry point.
 
         Return None if that is another call now, or if its result cannot be cached.
@@ -156,9 +158,11 @@ class CallCache:
             return None
         self.keys.rewind(mark)
         makes = cast(Instance, next(iter(bound.values()))) if one.makes else None
-        return self._first(interpreter, function, bound, place, situation.nested, situation.key, makes)[1]
+        return self._run_and_summarise(
+            interpreter, function, bound, place, situation.nested, situation.key, makes
+        )[1]
 
-    def _meets(self, interpreter: Machine, one: CallSummary, function: Function, nested: int) -> bool:
+    def _is_valid(self, interpreter: Machine, one: CallSummary, function: Function, nested: int) -> bool:
         """Return whether a summary is valid for this call."""
         limit = interpreter.limit
         if one.nested is not None and (nested, limit) != (one.nested, one.height):
@@ -170,13 +174,13 @@ class CallCache:
         if not hold(interpreter, one.circumstances):
             return False
         body = interpreter.context.body
-        if body != one.body and not one.met.ran.isdisjoint((body, one.body)):
+        if body != one.body and not one.trace.ran.isdisjoint((body, one.body)):
             return False
-        if any(f.function is not None and f.function.key in one.met.ran for f in interpreter.frames):
+        if any(f.function is not None and f.function.key in one.trace.ran for f in interpreter.frames):
             return False
         if not self._reads_alike(one, function):
             return False
-        if self.keys.of_known(interpreter.assumed) != one.given.assumed:
+        if self.keys.of_known(interpreter.assumed) != one.inputs.assumed:
             return False
         return interpreter.budget.affords(one.work)
 
@@ -188,7 +192,7 @@ class CallCache:
         try:
             if not one.fixed.holds(keys):
                 return False
-            for anchor, name, value, key in one.given.reads:
+            for anchor, name, value, key in one.inputs.reads:
                 if type(anchor) is int or isinstance(anchor, Scope):
                     now = read_of(around[anchor] if isinstance(anchor, int) else anchor, name)
                     if now is value and (now is None or keys.is_constant(now)):
@@ -201,7 +205,7 @@ class CallCache:
             return False
         return True
 
-    def _first(
+    def _run_and_summarise(
         self,
         interpreter: Machine,
         function: Function,
@@ -232,7 +236,7 @@ class CallCache:
                 tuple(i.frames), i.muted, frozenset(i.switches), EFFECTS.epoch,
             )  # fmt: skip
         outside = i.budget.open()
-        around_it = Trace(ran={function.code.key}, own={function.code.key}).swap(i)
+        around_it = Trace(ran={function.code.key}, ran_uncached={function.code.key}).swap(i)
         i.reads, i.start, i.mute_base, i.variants, i.picked = {}, start, i.muted, (0, 1), frozenset()
         i.deepest, i.cut = nested, False
         EFFECTS.oldest, EFFECTS.asked = NOTHING, set()
@@ -241,21 +245,21 @@ class CallCache:
             result = i.run_function(function, bound, place)
             finished = True
         finally:
-            met, reads, cut, deepest = around_it.swap(i), i.reads, i.cut, i.deepest
-            met.tell(i)
+            trace, reads, cut, deepest = around_it.swap(i), i.reads, i.cut, i.deepest
+            trace.add_to(i)
             work, short = i.budget.close(outside)
             i.reads, i.start, i.mute_base, i.variants, i.picked = outer[:5]
             i.deepest, i.cut = max(outer[5], deepest), outer[6] or cut
             alone, circumstances = EFFECTS.oldest > start, of_run(i)
             EFFECTS.oldest, EFFECTS.asked = min(oldest, EFFECTS.oldest), asked | EFFECTS.asked
             if not i.is_silent:
-                record(i, met.uses, met.notes)
+                record(i, trace.uses, trace.notes)
             if i.reads is not None:
                 for anchor, name in reads or ():
                     note_read(i, anchor, name)
             if not finished:
-                note_summary(i, met, None)
-                i.budget.settle(work, kept=False)
+                note_summary(i, trace, None)
+                i.budget.settle(work, cached=False)
         one = None
         pure = not short and alone and count == i.device_count and turned == len(i.switches)
         if pure and self.keys.of_context(i.context) == self.keys.of_context(context):
@@ -270,15 +274,15 @@ class CallCache:
                 one = CallSummary(
                     function=function,
                     fixed=fixed,
-                    given=self._given(i, depths, others),
+                    inputs=self._inputs(i, depths, others),
                     depth=len(around),
-                    closes=_close([*renewal.functions, *_unused(met.notes, met.ran)], around),
+                    closes=_close([*renewal.functions, *_unused(trace.notes, trace.ran)], around),
                     result=template,
                     makes=makes is not None,
                     start=start,
                     symbols=symbols,
                     path=i.path,
-                    met=met,
+                    trace=trace,
                     work=work,
                     height=i.limit if cut else deepest - nested,
                     nested=nested if cut else None,
@@ -287,11 +291,11 @@ class CallCache:
                     body=i.context.body,
                     situation=here,
                 )
-        note_summary(i, met, one)
-        i.budget.settle(work, kept=one is not None)
+        note_summary(i, trace, one)
+        i.budget.settle(work, cached=one is not None)
         return result, one
 
-    def _given(self, interpreter: Machine, depths: dict[int, int], reads: Iterable[Read]) -> CallInputs:
+    def _inputs(self, interpreter: Machine, depths: dict[int, int], reads: Iterable[Read]) -> CallInputs:
         """Return the inputs of a call: its arguments, for which keys were just computed, and these reads."""
         keys = self.keys
         return CallInputs(

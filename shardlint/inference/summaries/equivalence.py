@@ -154,15 +154,15 @@ def _wrappers(notes: list[Note]) -> set[int]:
     return {id(made) for made, _ in notes if isinstance(made, Native)}
 
 
-def _unused(met: Trace) -> list[Note]:
+def _unused(trace: Trace) -> list[Note]:
     """Return the functions and wrappers that were created and never called: they may become entry points."""
     return [
         (made, context)
-        for made, context in met.notes
+        for made, context in trace.notes
         if (
-            id(made) not in met.called_wrappers
+            id(made) not in trace.called_wrappers
             if isinstance(made, Native)
-            else made.code.key not in met.reached
+            else made.code.key not in trace.reached
         )
     ]
 

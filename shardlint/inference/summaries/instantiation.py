@@ -7,7 +7,6 @@ from dataclasses import fields
 from operator import is_
 from typing import Any
 
-from shardlint.inference.conditions.condition_ids import Tests
 from shardlint.inference.domain.kinds import CHANGING, FROZEN, parts_of
 from shardlint.inference.domain.lattice import Perhaps
 from shardlint.inference.domain.unknown_choices import Choice
@@ -23,6 +22,7 @@ from shardlint.inference.domain.values import (
     Test,
 )
 from shardlint.inference.evaluation.context import Scope
+from shardlint.inference.machine.condition_ids import Tests
 from shardlint.inference.store.effect_log import born
 from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.array_types import TypeSharding

@@ -27,6 +27,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.name_mangling import mangled
+from shardlint.inference.machine.class_summaries import ConstructorSummary, TextWrites
 from shardlint.inference.machine.code import LookedAt
 from shardlint.inference.machine.trace import Trace
 from shardlint.inference.semantics.instantiation import is_dataclass
@@ -76,30 +77,10 @@ class TextRead:
     born: int
 
 
-@dataclass(frozen=True, slots=True)
-class TextWrites:
-    """Writes to ``self`` found in method texts, without running them: the class attributes that may be set on
-    objects, the attributes that may differ from what the constructor set, and whether any may."""
-
-    sets: frozenset[str]
-    changes: frozenset[str]
-    any: bool
-
-
-@dataclass(slots=True)
-class ConstructorSummary:
-    """The attributes that only a constructor sets, its trace, and the numbers at which it began (see
-    `Equivalence`)."""
-
-    attributes: dict[str, Value]
-    met: Trace
-    start: int
-    symbols: int
-
-    def is_equal(self, other: ConstructorSummary) -> bool:
-        """Return whether another run of the constructor has equal attributes and an equal trace."""
-        alike = Equivalence((self.start, self.symbols), (other.start, other.symbols))
-        return alike.are(self.attributes, other.attributes) and alike.have_equal_traces(self.met, other.met)
+def have_equal_effects(one: ConstructorSummary, other: ConstructorSummary) -> bool:
+    """Return whether two runs of a constructor set equal attributes and have equal traces."""
+    alike = Equivalence((one.start, one.symbols), (other.start, other.symbols))
+    return alike.are(one.attributes, other.attributes) and alike.have_equal_traces(one.trace, other.trace)
 
 
 #: Runs a constructor on an instance, with unknown arguments and nothing recorded.
@@ -108,7 +89,7 @@ Construct = Callable[[Function, Instance], None]
 
 def entry_instance(interpreter: Machine, cls: ClassValue, method: Function, construct: Construct) -> Instance:
     """Return an instance of which only the class is known: ``self`` of a method without known callers."""
-    said = _said(interpreter, cls)
+    writes = _text_writes(interpreter, cls)
     attributes: dict[str, Value] = {
         name: Choice(f"`self.{name}` is set by the caller")
         for name in all_fields(cls)
@@ -119,18 +100,18 @@ def entry_instance(interpreter: Machine, cls: ClassValue, method: Function, cons
         known: dict[int, Value] = {}  # attributes that share an object still do
         attributes |= {name: copied(value, known) for name, value in constructed.items()}
     # Class attributes that the program also sets on objects, or that a derived class replaces.
-    for name in said.sets | _overridden(interpreter, cls):
+    for name in writes.sets | _overridden(interpreter, cls):
         if name not in attributes and class_attribute(cls, name) is not None:
             attributes[name] = Unknown(f"`self.{name}` may be set elsewhere")
     return Instance(cls, attributes, opaque=True, path=interpreter.path)
 
 
-def _said(interpreter: Machine, cls: ClassValue) -> TextWrites:
-    if cls not in interpreter.said:
-        interpreter.said[cls] = _read_texts(cls)
-    for met in (interpreter.ran, interpreter.own):
-        met.add(TextRead(cls.born))
-    return interpreter.said[cls]
+def _text_writes(interpreter: Machine, cls: ClassValue) -> TextWrites:
+    if cls not in interpreter.text_writes:
+        interpreter.text_writes[cls] = _read_texts(cls)
+    for codes in (interpreter.ran, interpreter.ran_uncached):
+        codes.add(TextRead(cls.born))
+    return interpreter.text_writes[cls]
 
 
 def _read_texts(cls: ClassValue) -> TextWrites:
@@ -146,10 +127,10 @@ def _read_texts(cls: ClassValue) -> TextWrites:
 def changed_texts(interpreter: Machine) -> frozenset[Hashable]:
     """Return the classes whose method texts have other writes now, and update their records."""
     others: set[Hashable] = set()
-    for cls, before in list(interpreter.said.items()):
+    for cls, before in list(interpreter.text_writes.items()):
         now = _read_texts(cls)
         if now != before:
-            interpreter.said[cls] = now
+            interpreter.text_writes[cls] = now
             others.add(TextRead(cls.born))
             if (now.changes, now.any) != (before.changes, before.any) and cls in interpreter.constructed:
                 interpreter.outdated.setdefault(cls.born, (cls, interpreter.constructed.pop(cls)))
@@ -168,11 +149,11 @@ def _constructed(
         around = Trace().swap(interpreter)
         found: dict[str, Value] = {}
         init = class_attribute(cls, "__post_init__" if is_dataclass(cls) else "__init__")
-        said = _said(interpreter, cls)
-        if isinstance(init, Function) and not said.any:
+        writes = _text_writes(interpreter, cls)
+        if isinstance(init, Function) and not writes.any:
             instance = Instance(cls, dict(fields), opaque=True, path=interpreter.path)
             construct(init, instance)
-            changing = said.changes | _overridden(interpreter, cls)
+            changing = writes.changes | _overridden(interpreter, cls)
             found = {
                 name: Unknown(f"`self.{name}` may be set elsewhere")
                 if name in changing or _waits(value)
@@ -180,21 +161,21 @@ def _constructed(
                 for name, value in instance.attributes.items()
                 if name not in fields
             }
-        met = around.swap(interpreter)
-        interpreter.problems += met.problems
-        looked: set[Hashable] = {key if isinstance(key, LookedAt) else LookedAt(key) for key in met.ran}
-        told = Trace(ran=looked, turns=met.turns, asks_mesh=met.asks_mesh, pairs=met.pairs)
-        interpreter.constructed[cls] = ConstructorSummary(found, told, start, symbols)
+        trace = around.swap(interpreter)
+        interpreter.problems += trace.problems
+        looked: set[Hashable] = {key if isinstance(key, LookedAt) else LookedAt(key) for key in trace.ran}
+        inputs = Trace(ran=looked, turns=trace.turns, asks_mesh=trace.asks_mesh, pairs=trace.pairs)
+        interpreter.constructed[cls] = ConstructorSummary(found, inputs, start, symbols)
     constructed = interpreter.constructed[cls]
-    constructed.met.tell(interpreter)
-    interpreter.own.add(ConstructorRead(cls.born))
+    constructed.trace.add_to(interpreter)
+    interpreter.ran_uncached.add(ConstructorRead(cls.born))
     return constructed.attributes
 
 
-def outdate(interpreter: Machine, traces: Set[Hashable]) -> None:
+def outdate(interpreter: Machine, codes: Set[Hashable]) -> None:
     """Run constructors again that ran any of these."""
-    met = [cls for cls, one in interpreter.constructed.items() if not one.met.ran.isdisjoint(traces)]
-    for cls in met:
+    outdated = [cls for cls, one in interpreter.constructed.items() if not one.trace.ran.isdisjoint(codes)]
+    for cls in outdated:
         interpreter.outdated.setdefault(cls.born, (cls, interpreter.constructed.pop(cls)))
 
 

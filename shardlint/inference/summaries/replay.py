@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 _COPY = 12
 
 
-def note_summary(interpreter: Machine, met: Trace, one: CallSummary | None) -> None:
-    """Record that a call was met, or its trace if it is not cached: needed for programs that are edited."""
+def note_summary(interpreter: Machine, trace: Trace, one: CallSummary | None) -> None:
+    """Record that a call was trace, or its trace if it is not cached: needed for programs that are edited."""
     if not interpreter.settings.editing:
         return
     if one is None:
-        met.open(interpreter)
+        trace.add_calls_to(interpreter)
     else:
-        interpreter.kept.extend((one,))
+        interpreter.cached_calls.extend((one,))
 
 
 def record(interpreter: Machine, uses: Sequence[Use], notes: list[Note]) -> None:
@@ -53,7 +53,7 @@ def record(interpreter: Machine, uses: Sequence[Use], notes: list[Note]) -> None
 def charge_for_copies(interpreter: Machine, one: CallSummary) -> None:
     """Charge steps for uses that became variants, which nothing else bounds. Raises Exhausted."""
     if interpreter.variants[1] > 1 and not interpreter.is_silent:
-        interpreter.budget.tick(len(one.met.uses) * _COPY)
+        interpreter.budget.tick(len(one.trace.uses) * _COPY)
 
 
 def replay(
@@ -66,9 +66,9 @@ def replay(
     makes: Instance | None,
 ) -> Value:
     """Apply a summary to a call whose keys were computed just now, and return its result."""
-    given = one.given
-    one.met.tell(interpreter, again=True)
-    note_summary(interpreter, one.met, one)
+    inputs = one.inputs
+    one.trace.add_to(interpreter, again=True)
+    note_summary(interpreter, one.trace, one)
     if one.nested is None:
         interpreter.deepest = max(interpreter.deepest, nested + one.height)
     else:
@@ -77,15 +77,15 @@ def replay(
     if interpreter.reads is not None:
         one.fixed.note(interpreter)
         around = scopes_around(function.scope)
-        for anchor, name, _, _ in given.reads:
+        for anchor, name, _, _ in inputs.reads:
             note_read(interpreter, around[anchor] if isinstance(anchor, int) else anchor, name)
     if not interpreter.is_silent:
-        record(interpreter, one.uses_at(place), one.met.notes)
+        record(interpreter, one.uses_at(place), one.trace.notes)
     interpreter.budget.take(one.work)
-    others = [(a, b) for a, b in zip(given.objects, keys.objects, strict=True) if a is not b]
+    others = [(a, b) for a, b in zip(inputs.objects, keys.objects, strict=True) if a is not b]
     same = {id(a): b for a, b in others}
-    sizes = {a: b for a, b in zip(given.sizes, keys.symbols, strict=True) if a != b}
-    tests = dict(zip(given.tests, keys.tests, strict=True))
+    sizes = {a: b for a, b in zip(inputs.sizes, keys.symbols, strict=True) if a != b}
+    tests = dict(zip(inputs.tests, keys.tests, strict=True))
     renewal = Instantiation(one.start, one.symbols, one.path, interpreter.path, same, sizes, tests)
     result = one.result
     if makes is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import field, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from shardlint.inference.domain.values import Function, Test, Value
 from shardlint.inference.evaluation.budget import Work
@@ -62,7 +62,7 @@ class CallSummary:
 
     function: Function
     fixed: ConstantReads
-    given: CallInputs
+    inputs: CallInputs
     depth: int
     closes: bool
     result: Value
@@ -70,7 +70,7 @@ class CallSummary:
     start: int
     symbols: int
     path: tuple[int, ...]
-    met: Trace
+    trace: Trace
     work: Work
     height: int
     nested: int | None
@@ -83,16 +83,16 @@ class CallSummary:
     def uses_at(self, place: Place) -> Sequence[Use]:
         """Return the uses as a call at this place records them: some name the place of the call."""
         if place == self.place:
-            return self.met.uses
+            return self.trace.uses
         found = self.elsewhere.get(place)
         if found is None:
-            found = self.elsewhere[place] = [_moved(use, self.place, place) for use in self.met.uses]
+            found = self.elsewhere[place] = [_moved(use, self.place, place) for use in self.trace.uses]
         return found
 
     @property
     def read_names(self) -> Iterator[tuple[Any, str]]:
         """Yield the reads other than module constants, as recorded in a read set."""
-        return ((anchor, name) for anchor, name, _, _ in self.given.reads)
+        return ((anchor, name) for anchor, name, _, _ in self.inputs.reads)
 
     def take(self, other: CallSummary) -> bool:
         """Replace the contents by those of another run of the same call with an equal result.
@@ -104,6 +104,11 @@ class CallSummary:
             setattr(self, one.name, getattr(other, one.name))
         self.work = work
         return differs
+
+
+def summaries_in(trace: Trace) -> Iterable[CallSummary]:
+    """Return the summaries of the cached calls in a trace."""
+    return cast("Iterable[CallSummary]", trace.cached_calls)
 
 
 def _moved(use: Use, before: Place, now: Place) -> Use:

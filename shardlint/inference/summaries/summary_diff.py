@@ -25,9 +25,9 @@ class Comparison:
         """Return whether two runs of one call have equal results."""
         return (
             all(getattr(one, name) == getattr(other, name) for name in _LIMITS)
-            and (one.given.sizes, one.given.tests) == (other.given.sizes, other.given.tests)
-            and one.given.assumed == other.given.assumed
-            and list(map(id, one.given.objects)) == list(map(id, other.given.objects))
+            and (one.inputs.sizes, one.inputs.tests) == (other.inputs.sizes, other.inputs.tests)
+            and one.inputs.assumed == other.inputs.assumed
+            and list(map(id, one.inputs.objects)) == list(map(id, other.inputs.objects))
             and self._result_key(one) == self._result_key(other)
         )
 
@@ -43,7 +43,7 @@ class Comparison:
             for name, value in module.read
             if (module.scope, name) not in known
         ]
-        for anchor, name, value, _ in other.given.reads:
+        for anchor, name, value, _ in other.inputs.reads:
             if (anchor, name) in known:
                 continue
             scope = around[anchor] if isinstance(anchor, int) else anchor
@@ -71,13 +71,13 @@ class Comparison:
                 one.fixed = one.fixed.with_(anchor, name, value)
             else:
                 read = summarised_read(self._keys, depths, anchor, name)
-                one.given.reads = [*one.given.reads, read]
+                one.inputs.reads = [*one.inputs.reads, read]
 
     def _result_key(self, one: CallSummary) -> int | None:
         """Return the key of a result relative to the call's inputs; None if it is too large."""
-        sizes = {symbol: number for number, symbol in enumerate(one.given.sizes)}
-        tests = {test: number for number, test in enumerate(one.given.tests)}
-        self._keys.resume(one.function.scope, one.given.objects, sizes, tests)
+        sizes = {symbol: number for number, symbol in enumerate(one.inputs.sizes)}
+        tests = {test: number for number, test in enumerate(one.inputs.tests)}
+        self._keys.resume(one.function.scope, one.inputs.objects, sizes, tests)
         try:
             return self._keys.of(one.result)
         except TooLarge:
