@@ -35,7 +35,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        """Return the text in which differences are shown: for a notebook its JSON."""
+        """Return the text in which differences are shown; for a notebook, its JSON."""
         return self._decoded()[0]
 
     def edited(self, edits: Iterable[Edit]) -> Document:

@@ -26,7 +26,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 @dataclass(frozen=True, slots=True)
 class _String:
-    """A string of the JSON: its contents, and their start and end."""
+    """A string in the JSON: its contents, its start and its end."""
 
     start: int
     stop: int
@@ -34,16 +34,16 @@ class _String:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """The strings of a cell's text, and the text between two of them, None for a single string."""
+    """The strings of a cell's text, and the text between two of them; None for a single string."""
 
     strings: tuple[_String, ...]
     separator: str | None
 
 
 def edited(document: str, made: Mapping[int, Sequence[Change]]) -> str:
-    """Return a notebook's JSON after changes of its cells' texts, by the index among all cells.
+    """Return a notebook's JSON after changes of its cells' texts, given by the index among all cells.
 
-    Raises ValueError when a cell's text is not where it is expected.
+    Raises ValueError if a cell's text is not where it is expected.
     """
     replaced: list[Change] = []
     for index, cell in enumerate(_cells(document)):

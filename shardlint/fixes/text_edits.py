@@ -12,7 +12,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Replace what stands from ``start`` to ``stop`` (offsets in code points) by ``text``."""
+    """Replace the text from ``start`` to ``stop`` (offsets in code points) by ``text``."""
 
     start: int
     stop: int
@@ -20,14 +20,11 @@ class Change:
 
 
 class OutOfPlace(Exception):
-    """An edit lies outside the text it is for: the text is another one by now."""
+    """An edit lies outside its text, which must have changed since."""
 
 
 def changes(text: str, edits: Iterable[Edit]) -> list[Change]:
-    """Return edits as changes of a text, in order. Line ends are written as the text writes them.
-
-    Raises OutOfPlace.
-    """
+    """Return edits as changes of a text, in order, with the text's line ends. Raises OutOfPlace."""
     breaks = list(NEWLINE.finditer(text))
     starts = [0, *(match.end() for match in breaks)]
     ends = [*(match.start() for match in breaks), len(text)]
@@ -61,9 +58,9 @@ _Position = tuple[str, int, int, int]
 
 
 def compatible(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings whose fixes can be applied together, the first in the text before others.
+    """Return the findings whose fixes can be applied together; of two that clash, the first in the text.
 
-    A fix is applied whole or not at all. Two fixes may share an edit: an import that both need.
+    A fix is applied whole or not at all. Two fixes may share an edit, such as an import that both need.
     """
     claimed: dict[Edit, None] = {}
     taken = []
@@ -95,5 +92,5 @@ def _extent(span: Span) -> tuple[int, int, int, int]:
 
 
 def paths_of(fix: Fix) -> set[str]:
-    """The files that a fix edits."""
+    """Return the files that a fix edits."""
     return {edit.span.path for edit in fix.edits}

@@ -132,7 +132,7 @@ def ignoring(source: Source, finding: Finding, reason: str) -> tuple[Edit, ...]:
 
 
 def alternatives(source: Source, finding: Finding) -> list[Fix]:
-    """What else could be written in place of what is wrong."""
+    """Return the fixes that write something else in place of the mistake."""
     from shardlint.rules.fixes import alternatives
 
     return alternatives(finding, source)

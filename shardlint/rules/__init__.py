@@ -30,7 +30,7 @@ _FOLDERS = ("specs", "shapes", "shard_map", "meshes", "flax", "memory", "axis_ty
 
 @cache
 def all_rules() -> tuple[AnyRule, ...]:
-    """Return every rule, sorted by code: each module in the folders holds one, as ``RULE``."""
+    """Return all rules, sorted by code: each module in the folders holds one, as ``RULE``."""
     names = [
         f"{__name__}.{folder}.{module.name}"
         for folder in _FOLDERS
@@ -41,7 +41,7 @@ def all_rules() -> tuple[AnyRule, ...]:
 
 
 def find_rule(code_or_name: str) -> AnyRule:
-    """Return a rule by its code or name, in any case. Raises KeyError with the nearest ones there are."""
+    """Return a rule by its code or name, in any case. Raises KeyError that names the nearest ones."""
     wanted = code_or_name.strip().lower()
     rules = {key.lower(): rule for rule in all_rules() for key in (rule.code, rule.name)}
     if wanted in rules:
@@ -53,5 +53,5 @@ def find_rule(code_or_name: str) -> AnyRule:
 
 
 def judge(uses: Sequence[Use | FileProblem], settings: RuleSettings) -> list[Finding]:
-    """Return what all rules find in the uses, in reading order; see `judge_with`."""
+    """Return the findings of all rules in the uses, in reading order; see `judge_with`."""
     return judge_with(all_rules(), uses, settings)

@@ -13,7 +13,7 @@ from shardlint.model.uses import Fact, Use
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.rewrites.fix_request import FixRequest
 
 _BLOCK = r"^## {heading}\n+```python\n(.*?)^```$"
 
@@ -22,7 +22,7 @@ _BLOCK = r"^## {heading}\n+```python\n(.*?)^```$"
 class RuleSettings:
     """The user's settings.
 
-    ``replicated_bytes``: an array this large should not be replicated everywhere. ``target`` are the JAX
+    An array of at least ``replicated_bytes`` should not be replicated everywhere. ``target`` are the JAX
     releases that the project supports.
     """
 
@@ -32,7 +32,7 @@ class RuleSettings:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A mistake as a rule sees it. Without a ``severity``, it is an error if JAX rejects the use."""
+    """A mistake as a rule reports it. Without a ``severity``, it is an error if JAX rejects the use."""
 
     message: str
     place: Place
@@ -43,10 +43,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Described:
-    """What all rules have. ``explains`` names, by code, findings at the same place that this one causes:
-    they are one mistake, and shown as this one. A rule in ``preview`` is off unless previews are asked for.
-    One that ``rests_on_absence`` says that something is nowhere: it is not asked unless all was looked at.
-    ``fix`` makes the fix of a finding, and raises CannotFix where the text does not allow one.
+    """The description that all rules have.
+
+    ``explains`` names, by code, findings at the same place that this one causes: they are one mistake, and
+    shown as this one. A rule in ``preview`` is off unless previews are enabled. A rule that
+    ``rests_on_absence`` claims that something occurs nowhere: it runs only if all of the program was
+    analysed. ``fix`` returns the fix of a finding, and raises CannotFix if the text does not allow one.
     """
 
     code: str
@@ -58,27 +60,27 @@ class _Described:
     preview: bool = False
     explains: tuple[str, ...] = ()
     rests_on_absence: bool = False
-    fix: Callable[[Desk], Fix] | None = None
+    fix: Callable[[FixRequest], Fix] | None = None
 
     @property
     def bad(self) -> str:
-        """The program of the documentation that has the mistake; runs on 8 devices."""
+        """Return the program in the documentation that has the mistake; it runs on 8 devices."""
         return self._program("Example")
 
     @property
     def good(self) -> str:
-        """The same program without the mistake."""
+        """Return the same program without the mistake."""
         return self._program("Use instead")
 
     @property
     def raises(self) -> str | None:
-        """The exception class that JAX raises in `bad`, or None when JAX accepts it."""
+        """Return the exception class that JAX raises in `bad`, or None if JAX accepts it."""
         announced = re.search(r"# raises (\w+)", self.bad)
         return announced and announced[1]
 
     @property
     def target(self) -> str | None:
-        """The ``target-jax`` under which `bad` has the mistake, None if any has it."""
+        """Return the ``target-jax`` under which `bad` has the mistake; None if it has it under any."""
         said = re.search(r'^The example is found with `target-jax = "(.+?)"`', self.docs, re.MULTILINE)
         return said and said[1]
 
@@ -91,14 +93,14 @@ class _Described:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule(_Described):
-    """A rule that looks at one use of its ``kinds`` at a time."""
+    """A rule that checks one use of its ``kinds`` at a time."""
 
     check: Callable[[Any, RuleSettings], Iterable[Problem]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectRule(_Described):
-    """A rule that looks at all uses of its ``kinds`` together and says which use each problem is of."""
+    """A rule that checks all uses of its ``kinds`` together, and states the use of each problem."""
 
     check: Callable[[Sequence[Any], RuleSettings], Iterable[tuple[Use, Problem]]]
 

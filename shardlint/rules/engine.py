@@ -19,12 +19,12 @@ _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 def judge_with(
     rules: Sequence[AnyRule], uses: Sequence[Use | FileProblem], settings: RuleSettings
 ) -> list[Finding]:
-    """Return what the rules find in the uses, in reading order. File problems are not looked at, but for
-    whether all of a file was: else no rule is asked that rests on absence.
+    """Return the findings of rules in the uses, in reading order.
 
-    A mistake is reported once a place and code, the gravest first. A rejection that an enclosing
-    ``try`` catches is none. Of a site with several possible values it is an error only if every
-    one of them is rejected.
+    Of several findings with one place and code, the most severe is reported. A rejection that an enclosing
+    ``try`` catches is no mistake. Where a use has several possible values, it is an error only if every one
+    of them is rejected. File problems show whether a file was analysed as a whole: if not, rules that rest on
+    absence do not run.
     """
     judged = [use for use in uses if isinstance(use, Use)]
     uncaught = [use for use in judged if not _is_caught(use)]
@@ -41,7 +41,8 @@ def judge_with(
 
 
 def _ours(rule: AnyRule, uses: Sequence[Use], kinds: Set[type[Use]]) -> list[Use]:
-    """The uses that a rule looks at, of those of these kinds: most rules have none in a file."""
+    """Return the uses that a rule checks; ``kinds`` are the types of all uses, since a file has none for most
+    rules."""
     ours = {kind for kind in kinds if issubclass(kind, rule.kinds)}
     return [use for use in uses if type(use) in ours] if ours else []
 
@@ -59,7 +60,8 @@ def _problems(rule: AnyRule, ours: Sequence[Use], settings: RuleSettings) -> Ite
 
 
 def _shows(outer: Span, inner: Span) -> bool:
-    """Return whether an excerpt of ``outer`` would repeat a line that is shown anyway: both begin on it."""
+    """Return whether ``outer`` begins on the line of ``inner`` and encloses it, so that its excerpt repeats
+    the line."""
     same_line = (outer.path, outer.cell, outer.line) == (inner.path, inner.cell, inner.line)
     ends_later = (outer.end_line, outer.end_column) >= (inner.end_line, inner.end_column)
     return same_line and outer.column <= inner.column and ends_later
@@ -91,9 +93,10 @@ def _finding(rule: AnyRule, use: Use, problem: Problem) -> Finding:
 
 
 def _sites(uses: Iterable[Use]) -> dict[int, Hashable]:
-    """For each use (by id) of several possible values: what it has in common with the other values.
+    """Return a key for each use (by id) that is one of several possible values, equal for the values of one
+    site.
 
-    A place that is met again, with its values from the first one on, is another site.
+    A place that is reached again, with its values from the first one on, is another site.
     """
     sites: dict[int, Hashable] = {}
     latest: dict[Hashable, tuple[int, int]] = {}
@@ -128,9 +131,8 @@ def _settle_alternatives(findings: Sequence[Finding], sites: dict[int, Hashable]
 
 
 def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Settle the findings of one site: as they are where all its values fail, else as warnings; where its
-    values are only supposed, none.
-    """
+    """Yield the findings of one site: unchanged if all its values fail, else as warnings; none if its values
+    are only supposed."""
     uses = [finding.use for finding in findings if finding.use is not None]
     values, rejected = uses[0].variants, _variants(findings, Severity.ERROR)
     if len(rejected) == values:
@@ -152,7 +154,7 @@ def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _first_of(finding: Finding, findings: Sequence[Finding], values: int) -> Finding:
-    """The finding of the first of several values; where others differ, it says that there are others."""
+    """Return the finding of the first of several values, with a note if the others' findings differ."""
     alike = {other.message for other in findings if (other.code, other.span) == (finding.code, finding.span)}
     if len(alike) == 1:
         return finding
@@ -171,12 +173,12 @@ def _variants(findings: Iterable[Finding], severity: Severity | None = None) -> 
 
 
 def _weight(finding: Finding) -> tuple[bool, int]:
-    """Sort key: what is not expected first, then the gravest."""
+    """Return a sort key: unexpected findings first, then the most severe."""
     return (finding.expected, _RANK[finding.severity])
 
 
 def _deduplicated(findings: Iterable[Finding]) -> list[Finding]:
-    """Keep one finding a code and span, the weightiest, in reading order."""
+    """Return one finding a code and span, the first by `_weight`, in reading order."""
     kept: dict[Hashable, Finding] = {}
     for finding in sorted(findings, key=_weight):
         kept.setdefault((finding.code, finding.span), finding)
@@ -184,7 +186,7 @@ def _deduplicated(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _explained(findings: Iterable[Finding], explains: dict[str, tuple[str, ...]]) -> list[Finding]:
-    """Merge what a mistake causes at its own place into the finding that names the mistake."""
+    """Merge findings into the finding at the same span that explains them."""
     by_span: dict[Span, list[Finding]] = {}
     for finding in findings:
         by_span.setdefault(finding.span, []).append(finding)
@@ -197,7 +199,7 @@ def _explained(findings: Iterable[Finding], explains: dict[str, tuple[str, ...]]
 
 
 def _merged(finding: Finding, caused: Sequence[Finding]) -> Finding:
-    """The finding with the weight, and the use that shows it, of the weightiest that it caused."""
+    """Return a finding with the severity and the use of the gravest among itself and those that it caused."""
     gravest = min((finding, *caused), key=_weight)
     related = tuple(dict.fromkeys((*finding.related, *gravest.related)))
     return dataclasses.replace(

@@ -25,7 +25,7 @@ _MOST_AXES = 8
 
 @cache
 def _rewrites() -> dict[str, Rewrite]:
-    """The fixes of rules, by their codes."""
+    """Return the fixes of rules, by code."""
     return {rule.code: rule.fix for rule in all_rules() if rule.fix is not None}
 
 
@@ -41,7 +41,8 @@ def with_fix(finding: Finding, source: Source | None, target: Target | None = No
 
 
 def alternatives(finding: Finding, source: Source) -> list[Fix]:
-    """The other axes that could stand for one that is not known: which is meant, only the author knows."""
+    """Return the fixes that write another known axis for an unknown one, since only the author knows which is
+    meant."""
     if finding.use is None or _rewrites().get(finding.code) is not nearest_axis:
         return []
     from shardlint.fixes.rewrites.axes import axis, wrong_axis
@@ -57,12 +58,12 @@ def _rewritten(
 ) -> Fix | None:
     if finding.use is None:
         return None
-    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.rewrites.fix_request import FixRequest
     from shardlint.fixes.syntax.program_tree import CannotFix, program_of
 
     program = program_of(source)
     rewrite = rewrite or _rewrites()[finding.code]
     try:
-        return rewrite(Desk(program, finding, finding.use, target))
+        return rewrite(FixRequest(program, finding, finding.use, target))
     except (CannotFix, RecursionError):
         return None

@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 from shardlint.model.findings import Fix
 
 if TYPE_CHECKING:
-    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.rewrites.fix_request import FixRequest
 
 
-def nearest_axis(desk: Desk) -> Fix:
-    """Write the axis that the wrong one is nearest to."""
+def nearest_axis(request: FixRequest) -> Fix:
+    """Return the fix that writes the known axis nearest to the wrong one."""
     from shardlint.fixes.rewrites.axes import axis
 
-    return axis(desk)
+    return axis(request)
 
 
-def without_surplus(desk: Desk) -> Fix:
-    """Drop the entries that are beyond the rank and None."""
+def without_surplus(request: FixRequest) -> Fix:
+    """Return the fix that drops entries beyond the rank that are None."""
     from shardlint.fixes.rewrites.specs import surplus
 
-    return surplus(desk)
+    return surplus(request)
 
 
-def with_new_name(desk: Desk) -> Fix:
-    """Write what a name or an argument is called in all releases that are meant."""
+def with_new_name(request: FixRequest) -> Fix:
+    """Return the fix that writes a name or an argument as all targeted releases know it."""
     from shardlint.fixes.rewrites.api_renames import renamed
 
-    return renamed(desk)
+    return renamed(request)

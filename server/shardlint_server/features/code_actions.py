@@ -36,7 +36,7 @@ def register(server: ShardlintServer) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
+class _Request:
     """The input of code actions: a part of a target, its findings, and the client's range."""
 
     server: ShardlintServer
@@ -92,13 +92,13 @@ async def code_actions(server: ShardlintServer, params: types.CodeActionParams) 
     if part is None or report.analysis is None or report.settings is None:
         return []
     shown = report.diagnostics[uri]
-    desk = _Desk(server, target, part, report.analysis, shown, report.settings, params.range)
+    request = _Request(server, target, part, report.analysis, shown, report.settings, params.range)
     only = params.context.only
     wanted = partial(_is_wanted, only)
 
     def offered() -> list[types.CodeAction | None]:
-        quick = _quick_fixes(desk) if wanted(_QUICK) else ()
-        return [*quick, *(_rewrites(desk) if wanted(_REWRITE) else ())]
+        quick = _quick_fixes(request) if wanted(_QUICK) else ()
+        return [*quick, *(_rewrites(request) if wanted(_REWRITE) else ())]
 
     found = await server.worker.submit(lambda: offered, Urgency.TYPED)
     # Actions computed while typing must not be as slow as fixing everything.
@@ -131,40 +131,40 @@ def _is_safe(finding: Finding) -> bool:
 # -- what is offered ----------------------------------------------------------------------------
 
 
-def _quick_fixes(desk: _Desk) -> Iterator[types.CodeAction | None]:
-    found = list(desk.findings())
+def _quick_fixes(request: _Request) -> Iterator[types.CodeAction | None]:
+    found = list(request.findings())
     for finding, diagnostic in found:
         if finding.fix is not None:
-            yield desk.of_fix(_titled(finding.fix, finding), diagnostic, preferred=_is_safe(finding))
+            yield request.of_fix(_titled(finding.fix, finding), diagnostic, preferred=_is_safe(finding))
     for finding, diagnostic in found:
-        for fix in editing.alternatives(desk.analysis.source, finding):
-            yield desk.of_fix(_titled(fix, finding), diagnostic)
-        for fix in _of_meshes(desk, finding):
-            yield desk.of_fix(_titled(fix, finding), diagnostic)
+        for fix in editing.alternatives(request.analysis.source, finding):
+            yield request.of_fix(_titled(fix, finding), diagnostic)
+        for fix in _of_meshes(request, finding):
+            yield request.of_fix(_titled(fix, finding), diagnostic)
     for finding, diagnostic in found:
-        yield _confirmation(desk, finding, diagnostic)
+        yield _confirmation(request, finding, diagnostic)
     for finding, diagnostic in found:
-        yield _ignored(desk, finding, diagnostic)
+        yield _ignored(request, finding, diagnostic)
 
 
 def _titled(fix: Fix, finding: Finding) -> Fix:
     return replace(fix, message=f"{fix.message} ({finding.code})")
 
 
-def _of_meshes(desk: _Desk, finding: Finding) -> Iterator[Fix]:
+def _of_meshes(request: _Request, finding: Finding) -> Iterator[Fix]:
     """Yield other axis types for the mesh of a finding about axis types."""
     if not finding.code.startswith("SHL7") and finding.name != "axis-types-left-to-the-default":
         return
     places = {finding.span, *(related.span for related in finding.related)}
-    for use in _meshes(desk):
+    for use in _meshes(request):
         span = use.place.resolve()
         if any(_holds(span, place) for place in places):
-            yield from editing.axis_types(desk.analysis.source, use, desk.settings)
+            yield from editing.axis_types(request.analysis.source, use, request.settings)
 
 
-def _meshes(desk: _Desk) -> Iterator[MeshUse]:
+def _meshes(request: _Request) -> Iterator[MeshUse]:
     """Yield the meshes that the text creates, each once."""
-    meshes = [use for use in desk.analysis.uses if isinstance(use, MeshUse)]
+    meshes = [use for use in request.analysis.uses if isinstance(use, MeshUse)]
     yield from {use.place.resolve(): use for use in meshes}.values()
 
 
@@ -174,35 +174,37 @@ def _holds(outer: Any, inner: Any) -> bool:
     return same and starts and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
 
 
-def _rewrites(desk: _Desk) -> Iterator[types.CodeAction | None]:
+def _rewrites(request: _Request) -> Iterator[types.CodeAction | None]:
     """Yield the refactorings of correct code: a mesh may state its axis types."""
-    for use in _meshes(desk):
+    for use in _meshes(request):
         span = use.place.resolve()
-        if desk.target.part_of(span) == desk.part and desk.meets(span):
-            for fix in editing.axis_types(desk.analysis.source, use, desk.settings):
-                yield desk.of_fix(replace(fix, message=f"add axis_types: {fix.message}"), kind=_REWRITE)
+        if request.target.part_of(span) == request.part and request.meets(span):
+            for fix in editing.axis_types(request.analysis.source, use, request.settings):
+                yield request.of_fix(replace(fix, message=f"add axis_types: {fix.message}"), kind=_REWRITE)
 
 
-def _confirmation(desk: _Desk, finding: Finding, diagnostic: types.Diagnostic) -> types.CodeAction | None:
-    if not desk.server.executes or not editing.is_confirmable(finding):
+def _confirmation(
+    request: _Request, finding: Finding, diagnostic: types.Diagnostic
+) -> types.CodeAction | None:
+    if not request.server.executes or not editing.is_confirmable(finding):
         return None
     title = f"Confirm on a fake mesh ({finding.code})"
-    arguments = confirm_command.arguments_for(desk.part.uri, finding)
+    arguments = confirm_command.arguments_for(request.part.uri, finding)
     command = types.Command(title=title, command=confirm_command.CONFIRM, arguments=[arguments])
     return types.CodeAction(title=title, kind=_QUICK, diagnostics=[diagnostic], command=command)
 
 
-def _ignored(desk: _Desk, finding: Finding, diagnostic: types.Diagnostic) -> types.CodeAction | None:
+def _ignored(request: _Request, finding: Finding, diagnostic: types.Diagnostic) -> types.CodeAction | None:
     if finding.expected:
         return None
-    snippets = takes_snippets(desk.server.client_capabilities)
-    edits = editing.ignoring(desk.analysis.source, finding, _REASON)
+    snippets = takes_snippets(request.server.client_capabilities)
+    edits = editing.ignoring(request.analysis.source, finding, _REASON)
     if not edits:
         return None
     if snippets:
         edits = tuple(replace(edit, text=_as_snippet(edit.text)) for edit in edits)
     fix = Fix(f"ignore {finding.code} on this line, with a reason", Applicability.UNSAFE, edits)
-    return desk.of_fix(fix, diagnostic, snippets=snippets)
+    return request.of_fix(fix, diagnostic, snippets=snippets)
 
 
 def _as_snippet(text: str) -> str:

@@ -1,7 +1,6 @@
-"""From a finding to its fix: enter by `registry.with_fix`.
+"""Rewrites: from a finding to its fix.
 
-`registry.REWRITES` names for each rule the module and the function that makes its fix; those are loaded
-with the first finding that needs one. Each function takes a `fix_request.Desk`, with the finding and the
-tree that it stands in, and returns a fix, or raises `CannotFix` where the text has another form than it
-knows.
+A rule's ``fix`` takes a `fix_request.FixRequest`, which holds the finding and its program, and returns a fix,
+or raises `CannotFix` if the text has another form than it knows. Rules share what is here; `rules.fixes`
+calls them. These modules are loaded with the first finding that needs one.
 """

@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from shardlint.fixes.rewrites.calls import appended, by_keyword, named, with_keyword
-from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, Desk, in_place_of
+from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, FixRequest, in_place_of
 from shardlint.fixes.syntax.imports import Names
 from shardlint.fixes.syntax.program_tree import CannotFix, Change
 from shardlint.fixes.syntax.scopes import dotted, scopes_of
@@ -23,40 +23,40 @@ _PVARY = "jax.lax.pvary"
 _Changes = dict[cst.CSTNode, Change]
 
 
-def renamed(desk: Desk) -> Fix:
-    """Write what a name or an argument is called in all releases that are meant."""
-    use = desk.use
+def renamed(request: FixRequest) -> Fix:
+    """Return the fix that writes a name or an argument as all targeted releases know it."""
+    use = request.use
     if not isinstance(use, ApiReference):
         raise CannotFix
     if use.name in RENAMED_ARGUMENTS:
-        return _argument(desk, use.name)
+        return _argument(request, use.name)
     if use.name.endswith(_WITH):
         new, fix = "jax.set_mesh", _set_mesh
     else:
         new, fix = EQUIVALENT.get(use.name, ""), _name
-    if not new or is_removed(new, desk.target.low):
+    if not new or is_removed(new, request.target.low):
         raise CannotFix
-    return fix(desk, use.name, new)
+    return fix(request, use.name, new)
 
 
-def _name(desk: Desk, name: str, new: str) -> Fix:
-    for node in desk.tree.at(desk.finding.span):
+def _name(request: FixRequest, name: str, new: str) -> Fix:
+    for node in request.tree.at(request.finding.span):
         if isinstance(node, cst.ImportAlias):
-            return _imported(desk, node, name, new)
+            return _imported(request, node, name, new)
         if isinstance(node, cst.Attribute) and name != _SHARD_MAP:
-            calls = [call for call in desk.tree.nodes if isinstance(call, cst.Call) and _calls(call, node)]
+            calls = [call for call in request.tree.nodes if isinstance(call, cst.Call) and _calls(call, node)]
             changes: _Changes = {node: in_place_of(_attribute(dotted(node), name, new))}
             if name == _PVARY:
                 if not calls:
                     raise CannotFix
                 changes |= {call: _cast(call) for call in calls}
             safe = name != _PJIT or not any(map(_shards, calls))
-            return desk.fix(f"use {new}", SAFE if safe else UNSAFE, changes)
+            return request.fix(f"use {new}", SAFE if safe else UNSAFE, changes)
     raise CannotFix
 
 
 def _attribute(written: str, name: str, new: str) -> str:
-    """How the new name is written where the old one is: in full, or in the same module."""
+    """Return the new name as written in place of the old one: in full, or as a name of the same module."""
     if written == name:
         return new
     if not written or name.rpartition(".")[0] != new.rpartition(".")[0]:
@@ -65,19 +65,19 @@ def _attribute(written: str, name: str, new: str) -> str:
 
 
 def _calls(call: cst.Call, function: cst.CSTNode) -> bool:
-    """Whether a call is one of a function, or gives it to another one."""
+    """Return whether a call is of this function, or passes it as an argument."""
     return call.func is function or any(argument.value is function for argument in call.args)
 
 
-def _imported(desk: Desk, alias: cst.ImportAlias, name: str, new: str) -> Fix:
-    """Import the new name as the old one was bound, and leave the rest of the statement."""
-    statement = next(desk.tree.parents(alias))
+def _imported(request: FixRequest, alias: cst.ImportAlias, name: str, new: str) -> Fix:
+    """Return the fix that imports the new name as the old one was bound; the rest of the statement stays."""
+    statement = next(request.tree.parents(alias))
     if not isinstance(statement, cst.ImportFrom) or statement.relative:
         raise CannotFix
     if isinstance(statement.names, cst.ImportStar):
         raise CannotFix
     bound = alias.evaluated_alias or alias.evaluated_name
-    safe, changes = _of_calls(desk, statement, name, bound)
+    safe, changes = _of_calls(request, statement, name, bound)
     module, _, imported = new.rpartition(".")
     made = alias.with_changes(name=cst.Name(imported))
     if alias.asname is None and bound != imported:
@@ -87,27 +87,28 @@ def _imported(desk: Desk, alias: cst.ImportAlias, name: str, new: str) -> Fix:
     parent: Any = cst.parse_expression(module)
     if not others:
         changes[statement] = lambda old: old.with_changes(module=parent, names=[made])
-        return desk.fix(f"use {new}", applicability, changes)
-    line = next(desk.tree.parents(statement))
+        return request.fix(f"use {new}", applicability, changes)
+    line = next(request.tree.parents(statement))
     if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
         raise CannotFix
-    if statement.lpar is not None and "#" in desk.tree.written(statement):
+    if statement.lpar is not None and "#" in request.tree.written(statement):
         raise CannotFix
     if others[-1] is not statement.names[-1]:
         others[-1] = others[-1].with_changes(comma=statement.names[-1].comma)
     changes[statement] = lambda old: old.with_changes(names=others)
     alone = cst.ImportFrom(parent, [made.with_changes(comma=cst.MaybeSentinel.DEFAULT)])
-    return desk.fix(f"use {new}", applicability, changes, (desk.tree.line_behind(line, alone),))
+    return request.fix(f"use {new}", applicability, changes, (request.tree.line_behind(line, alone),))
 
 
-def _of_calls(desk: Desk, statement: cst.ImportFrom, name: str, bound: str) -> tuple[bool, _Changes]:
-    """Whether the calls of an imported name mean the same under the new one, and what to change in them."""
+def _of_calls(request: FixRequest, statement: cst.ImportFrom, name: str, bound: str) -> tuple[bool, _Changes]:
+    """Return whether all calls of an imported name mean the same under the new one, and the changes that they
+    need."""
     changes: _Changes = {}
     if name not in (_SHARD_MAP, _PJIT, _PVARY):
         return True, changes
-    mentions = {id(name) for name in _mentions(desk, statement, bound)}
+    mentions = {id(name) for name in _mentions(request, statement, bound)}
     called = 0
-    calls = (node for tree in desk.program.trees() for node in tree.nodes if isinstance(node, cst.Call))
+    calls = (node for tree in request.program.trees() for node in tree.nodes if isinstance(node, cst.Call))
     for call in calls:
         is_partial = dotted(call.func) in ("partial", "functools.partial") and bool(call.args)
         if id(call.args[0].value if is_partial else call.func) not in mentions:
@@ -126,10 +127,10 @@ def _of_calls(desk: Desk, statement: cst.ImportFrom, name: str, bound: str) -> t
     return len(mentions) == called, changes
 
 
-def _mentions(desk: Desk, statement: cst.ImportFrom, bound: str) -> Iterator[cst.Name]:
-    """Where the name of an import is read. Raises CannotFix where that is not sure."""
-    scopes = scopes_of(desk.program)
-    ours = scopes.scope_of(desk.tree, statement)
+def _mentions(request: FixRequest, statement: cst.ImportFrom, bound: str) -> Iterator[cst.Name]:
+    """Yield the places that read an imported name. Raises CannotFix if that is not certain."""
+    scopes = scopes_of(request.program)
+    ours = scopes.scope_of(request.tree, statement)
     bindings = [one.node for one in scopes.bindings(ours) if one.name == bound]
     if isinstance(ours, cst.ClassDef) or bindings != [statement] or not scopes.is_only_imported(bound):
         raise CannotFix
@@ -139,16 +140,18 @@ def _mentions(desk: Desk, statement: cst.ImportFrom, bound: str) -> Iterator[cst
 
 
 def _cast(call: cst.Call) -> Change:
-    """Tell `jax.lax.pcast` what `pvary` did, after the last argument."""
+    """Return the change that adds ``to="varying"`` to a call, which `jax.lax.pcast` needs to do what `pvary`
+    did."""
     if len(call.args) != 2 or any(argument.star for argument in call.args):
         raise CannotFix
     return partial(appended, argument=by_keyword("to", '"varying"'))
 
 
 def _new_arguments(call: cst.Call, first: int) -> Change | None:
-    """Name what `jax.shard_map` takes by keyword only, as it calls it; None where nothing changes.
+    """Return the change that passes arguments by keyword where `jax.shard_map` demands it, under its names;
+    None if nothing changes.
 
-    Raises CannotFix for what it lacks.
+    Raises CannotFix for arguments that it does not have.
     """
     written = [argument.keyword.value for argument in call.args if argument.keyword is not None]
     if any(argument.star for argument in call.args) or "auto" in written or "check_vma" in written:
@@ -167,34 +170,34 @@ def _new_arguments(call: cst.Call, first: int) -> Change | None:
 
 
 def _checked(argument: cst.Arg) -> cst.Arg:
-    """An argument, under its new name if it is the old one's ``check_rep=``."""
+    """Return an argument, with ``check_rep=`` renamed to ``check_vma=``."""
     if argument.keyword is not None and argument.keyword.value == "check_rep":
         return with_keyword(argument, "check_vma")
     return argument
 
 
 def _shards(call: cst.Call) -> bool:
-    """Whether a call gives more than a function, or what it gives cannot be read."""
+    """Return whether a call passes more than a function, or arguments that cannot be read."""
     named_arguments = {argument.keyword.value for argument in call.args if argument.keyword is not None}
     if named_arguments & {"in_shardings", "out_shardings"} or any(argument.star for argument in call.args):
         return True
     return len(call.args) - len(named_arguments) > 1
 
 
-def _argument(desk: Desk, name: str) -> Fix:
-    """Rename the keyword whose value stands at the finding."""
+def _argument(request: FixRequest, name: str) -> Fix:
+    """Return the fix that renames the keyword of the value at the finding."""
     old, new = name.partition("(")[2].removesuffix("=)"), RENAMED_ARGUMENTS[name]
-    for node in desk.tree.at(desk.finding.span):
-        argument = next(desk.tree.parents(node), None)
+    for node in request.tree.at(request.finding.span):
+        argument = next(request.tree.parents(node), None)
         if isinstance(argument, cst.Arg) and argument.keyword is not None and argument.value is node:
-            call = next(desk.tree.parents(argument))
+            call = next(request.tree.parents(argument))
             given = _keywords(call.args) if isinstance(call, cst.Call) else ()
             if argument.keyword.value != old or new in given:
                 continue
             # What pjit took bare specs for, jit takes shardings for.
             applicability = UNSAFE if "axis_resources" in old else SAFE
             change: _Changes = {argument.keyword: lambda name: name.with_changes(value=new)}
-            return desk.fix(f"use {new}=", applicability, change)
+            return request.fix(f"use {new}=", applicability, change)
     raise CannotFix
 
 
@@ -202,11 +205,14 @@ def _keywords(arguments: Sequence[cst.Arg]) -> set[str]:
     return {argument.keyword.value for argument in arguments if argument.keyword is not None}
 
 
-def _set_mesh(desk: Desk, name: str, new: str) -> Fix:
-    """``with mesh:`` made a context for bare specs alone; `jax.set_mesh` makes one for everything."""
-    node = desk.node()
-    jax = Names(desk.program, desk.tree, node).module()
-    if not isinstance(next(desk.tree.parents(node)), cst.WithItem) or jax is None:
+def _set_mesh(request: FixRequest, name: str, new: str) -> Fix:
+    """Return the fix that writes ``with jax.set_mesh(mesh):`` for ``with mesh:``.
+
+    It is unsafe: ``with mesh:`` serves only bare specs, `jax.set_mesh` sets the mesh for everything.
+    """
+    node = request.node()
+    jax = Names(request.program, request.tree, node).module()
+    if not isinstance(next(request.tree.parents(node)), cst.WithItem) or jax is None:
         raise CannotFix
     function = cst.parse_expression(f"{jax}.set_mesh")
 
@@ -214,4 +220,4 @@ def _set_mesh(desk: Desk, name: str, new: str) -> Fix:
         bare = old.with_changes(lpar=(), rpar=())
         return cst.Call(function, [cst.Arg(bare)], lpar=old.lpar, rpar=old.rpar)
 
-    return desk.fix(f"use {new}", UNSAFE, {node: change})
+    return request.fix(f"use {new}", UNSAFE, {node: change})

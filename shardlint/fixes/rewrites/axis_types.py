@@ -1,4 +1,5 @@
-"""Saying of what types a mesh's axes are, where it is made: `axis_types=` with members of `AxisType`."""
+"""The fix that states the types of a mesh's axes where it is made: ``axis_types=`` with members of
+`AxisType`."""
 
 from __future__ import annotations
 
@@ -19,9 +20,10 @@ _MAKERS = ("make_mesh", "Mesh", "AbstractMesh")
 
 
 def with_axis_types(use: MeshUse, source: Source, types: AxisType, release: Release) -> Fix | None:
-    """The fix that gives all axes of a mesh this type, None where the call says so already or cannot be read.
+    """Return the fix that gives all axes of a mesh this type; None if the call states types already, or
+    cannot be read.
 
-    It is safe where that is the type that they have without it.
+    It is safe if the axes have that type by default.
     """
     span = use.place.resolve()
     if use.function not in _MAKERS or not isinstance(use.names, tuple) or not use.names:
@@ -56,5 +58,5 @@ def _default(function: str, release: Release) -> AxisType:
 
 
 def _is_in_the_way(argument: cst.Arg) -> bool:
-    """Whether an argument may give the types already."""
+    """Return whether an argument may state the types already."""
     return bool(argument.star) or (argument.keyword is not None and argument.keyword.value == "axis_types")

@@ -1,4 +1,4 @@
-"""Calls and their arguments, written anew."""
+"""Rewritten calls and arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ BY_KEYWORD = ("mesh", "in_specs", "out_specs", "check_vma")
 
 
 def named(node: cst.Call, first: int) -> Change:
-    """Name the arguments of a shard_map by position from a number on. Raises CannotFix."""
+    """Return the change that names a shard_map's positional arguments from the one at index ``first`` on.
+    Raises CannotFix."""
     given = [argument for argument in node.args if argument.keyword is None]
     names = {argument.keyword.value for argument in node.args if argument.keyword is not None}
     if any(argument.star for argument in node.args) or names & {*BY_KEYWORD[: len(given) - first]}:
@@ -29,7 +30,7 @@ def named(node: cst.Call, first: int) -> Change:
 
 
 def with_keyword(argument: cst.Arg, name: str) -> cst.Arg:
-    """An argument by keyword, without blanks around the sign if it was by position."""
+    """Return an argument passed by this keyword, with no blanks around the ``=`` if it was positional."""
     if argument.keyword is not None:
         return argument.with_changes(keyword=argument.keyword.with_changes(value=name))
     blank = cst.SimpleWhitespace("")
@@ -37,12 +38,12 @@ def with_keyword(argument: cst.Arg, name: str) -> cst.Arg:
 
 
 def by_keyword(name: str, value: str) -> cst.Arg:
-    """An argument by keyword, without blanks around the sign."""
+    """Return a keyword argument, with no blanks around the ``=``."""
     return with_keyword(cst.Arg(cst.parse_expression(value)), name)
 
 
 def appended(old: cst.Call, argument: cst.Arg) -> cst.Call:
-    """A call with another argument behind the last one, behind its comma if it has one."""
+    """Return a call with another argument behind the last one; a trailing comma stays."""
     last, blank = old.args[-1], cst.SimpleWhitespace(" ")
     if isinstance(last.comma, cst.Comma):
         kept = last.with_changes(comma=last.comma.with_changes(whitespace_after=blank))
@@ -55,7 +56,7 @@ def appended(old: cst.Call, argument: cst.Arg) -> cst.Call:
 
 
 def is_pair(element: cst.BaseDictElement) -> bool:
-    """Whether it is a key and a value on one line, so that no comment is between them."""
+    """Return whether an element of a dict is a key and a value on one line, with no comment between them."""
     return (
         isinstance(element, cst.DictElement)
         and isinstance(element.whitespace_before_colon, cst.SimpleWhitespace)
@@ -64,7 +65,7 @@ def is_pair(element: cst.BaseDictElement) -> bool:
 
 
 def pairs(old: cst.Dict) -> cst.Tuple:
-    """The items of a dict as pairs in a tuple."""
+    """Return the items of a dict as a tuple of pairs."""
     elements = []
     for item in old.elements:
         assert isinstance(item, cst.DictElement)

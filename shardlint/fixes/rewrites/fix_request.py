@@ -1,4 +1,4 @@
-"""What a fix is made of: a finding, and the tree of the text that it is in."""
+"""`FixRequest`: a finding, and the program in which it is to be fixed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """What a rewrite looks at. ``target`` are the releases that the fixed program is to run on."""
+class FixRequest:
+    """A finding to be fixed, with its program and its use. The fixed program is to run on the releases
+    ``target``."""
 
     program: Program
     finding: Finding
@@ -28,24 +29,25 @@ class Desk:
 
     @property
     def tree(self) -> Tree:
-        """The tree of the finding's cell, made when it is first asked for. Raises CannotFix."""
+        """Return the tree of the finding's cell, parsed when first asked for. Raises CannotFix."""
         return self.program.tree(self.finding.span.cell)
 
     def node(self) -> cst.BaseExpression:
-        """The expression at the finding. Raises CannotFix."""
+        """Return the expression at the finding. Raises CannotFix."""
         return self.tree.expression(self.finding.span)
 
     def names(self, node: cst.CSTNode) -> Names:
-        """The names that are in force where a node stands. Raises CannotFix."""
+        """Return the names in force at a node. Raises CannotFix."""
         return Names(self.program, self.tree, node)
 
     def around(self, node: cst.CSTNode) -> cst.CSTNode:
-        """What an expression is directly in: a call, a display, another expression or a statement."""
+        """Return the innermost node around an expression: a call, a display, another expression or a
+        statement."""
         parents = self.tree.parents(node)
         return next(one for one in parents if not isinstance(one, cst.Arg | cst.BaseElement))
 
     def is_argument(self, node: cst.CSTNode) -> bool:
-        """Whether an expression is an argument of a call, so that nothing else can read it."""
+        """Return whether an expression is an argument of a call, so that nothing else can read it."""
         return isinstance(next(self.tree.parents(node)), cst.Arg)
 
     def fix(
@@ -55,7 +57,7 @@ class Desk:
         changes: Mapping[cst.CSTNode, Change],
         imports: tuple[Edit, ...] = (),
     ) -> Fix:
-        """The fix that writes other nodes, in any cells. Raises CannotFix where that changes nothing."""
+        """Return the fix that makes these changes, in any cells. Raises CannotFix if they change nothing."""
         edits = [*imports]
         trees = [self.tree] if all(node in self.tree for node in changes) else self.program.trees()
         for tree in trees:
@@ -67,11 +69,11 @@ class Desk:
 
 
 #: Makes the fix of a finding. Raises CannotFix.
-Rewrite = Callable[[Desk], Fix]
+Rewrite = Callable[[FixRequest], Fix]
 
 
 def literal(node: cst.CSTNode | None) -> object:
-    """The value of a literal; ``...`` for what is none."""
+    """Return the value of a literal; ``...`` for any other node."""
     if isinstance(node, cst.Name):
         return {"None": None, "True": True, "False": False}.get(node.value, ...)
     if isinstance(node, cst.SimpleString | cst.ConcatenatedString | cst.BaseNumber):
@@ -83,7 +85,8 @@ def literal(node: cst.CSTNode | None) -> object:
 
 
 def in_place_of(text: str) -> Change:
-    """Write an expression for another one, in its parentheses if it has any but a tuple's own."""
+    """Return the change that writes an expression for another one, inside the parentheses around that, except
+    a tuple's own."""
     made = cst.parse_expression(text)
 
     def change(old: cst.BaseExpression) -> cst.BaseExpression:

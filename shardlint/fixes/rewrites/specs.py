@@ -1,4 +1,4 @@
-"""Specs and their entries, written anew."""
+"""Rewritten specs and entries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import libcst as cst
 
-from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, Desk, literal
+from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, FixRequest, literal
 from shardlint.fixes.syntax.program_tree import CannotFix
 from shardlint.laws.core.values import Unknown
 from shardlint.model.findings import Fix
@@ -15,7 +15,8 @@ from shardlint.model.uses import ParameterUse, Placement
 
 
 def called(function: cst.BaseExpression, old: cst.BaseExpression) -> cst.Call:
-    """A call with the elements of a tuple or list, or with what else there is, None apart."""
+    """Return a call of a function with the elements of a tuple or list as arguments, or with any other
+    expression as the only one; None becomes an empty call."""
     if literal(old) is None:
         return cst.Call(function, lpar=old.lpar, rpar=old.rpar)
     if not isinstance(old, cst.Tuple | cst.List):
@@ -39,13 +40,14 @@ def called(function: cst.BaseExpression, old: cst.BaseExpression) -> cst.Call:
     return cst.Call(function, arguments, *outside, whitespace_before_args=opened)
 
 
-def surplus(desk: Desk) -> Fix:
-    """Drop the entries of a spec, or of a parameter's names, that are beyond the rank and None."""
-    use = desk.use
+def surplus(request: FixRequest) -> Fix:
+    """Return the fix that drops the entries beyond the rank from a spec, or from a parameter's names, if they
+    are all None."""
+    use = request.use
     if not isinstance(use, Placement | ParameterUse) or isinstance(use.shape, Unknown):
         raise CannotFix
-    node, rank = desk.node(), len(use.shape)
-    holder = node if isinstance(node, cst.Tuple) else desk.around(node)
+    node, rank = request.node(), len(use.shape)
+    holder = node if isinstance(node, cst.Tuple) else request.around(node)
     entries: Sequence[cst.Arg | cst.BaseElement]
     if isinstance(holder, cst.Call):
         entries = holder.args
@@ -58,24 +60,24 @@ def surplus(desk: Desk) -> Fix:
     if any(literal(entry.value) is not None for entry in entries[rank:]):
         raise CannotFix
     first = entries[rank - 1].value if rank else entries[0].value
-    if "#" in desk.tree.from_to(first, holder):
+    if "#" in request.tree.from_to(first, holder):
         raise CannotFix
     dropped = len(entries) - rank
     what = "the surplus None" if dropped == 1 else f"{dropped} surplus entries None"
     # Who else reads a spec that has a name could count its entries.
-    applicability = SAFE if desk.is_argument(holder) else UNSAFE
-    return desk.fix(f"drop {what}", applicability, {holder: lambda old: _shortened(old, rank)})
+    applicability = SAFE if request.is_argument(holder) else UNSAFE
+    return request.fix(f"drop {what}", applicability, {holder: lambda old: _shortened(old, rank)})
 
 
 def _is_special(entry: cst.Arg | cst.BaseElement) -> bool:
-    """Whether it is no single positional value."""
+    """Return whether an entry is anything but a single positional value."""
     return isinstance(entry, cst.StarredElement) or (
         isinstance(entry, cst.Arg) and bool(entry.star or entry.keyword)
     )
 
 
 def _shortened(old: cst.Call | cst.Tuple, rank: int) -> cst.Call | cst.Tuple:
-    """A call or tuple with its first entries; what stood behind the last one stays there."""
+    """Return a call or tuple with only its first entries; whatever follows the last entry stays."""
     entries = old.args if isinstance(old, cst.Call) else old.elements
     kept: list[Any] = [*entries[:rank]]
     last: Any = entries[-1]
@@ -97,7 +99,7 @@ def _shortened(old: cst.Call | cst.Tuple, rank: int) -> cst.Call | cst.Tuple:
 
 
 def leaves_of(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
-    """The expressions in a nested tuple or list, in order."""
+    """Yield the expressions in a nested tuple or list, in order."""
     if isinstance(node, cst.Tuple | cst.List):
         for element in node.elements:
             yield from leaves_of(element.value)

@@ -20,7 +20,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """The name by which a program refers to an object, and the edits that make it available."""
+    """The name by which a program refers to an object, and the edits that import it."""
 
     name: str
     edits: tuple[Edit, ...] = ()
@@ -28,9 +28,9 @@ class Needed:
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """An import that ran before a place is reached: its tree, its line, and the block that this is in.
+    """An import that ran before a place is reached: its tree, its line, and the block around that.
 
-    ``shared`` says that the place is on the same line.
+    ``shared`` means that the place is on the same line.
     """
 
     tree: Tree
@@ -41,7 +41,7 @@ class _Ran:
 
 
 class Names:
-    """The names that are in force where a node stands. Raises CannotFix."""
+    """The names in force at a node. Raises CannotFix."""
 
     def __init__(self, program: Program, tree: Tree, node: cst.CSTNode) -> None:
         self._tree, self._node = tree, node
@@ -52,11 +52,12 @@ class Names:
         self._ran += self._own
 
     def spec(self) -> Needed:
-        """`PartitionSpec`, which most call P. Raises CannotFix."""
+        """Return the name of `PartitionSpec`, imported as P if need be. Raises CannotFix."""
         return self.of("PartitionSpec", "P")
 
     def of(self, name: str, short: str | None = None) -> Needed:
-        """A name of `jax.sharding`, imported as ``short`` where it has to be. Raises CannotFix."""
+        """Return the name of an object of `jax.sharding`, imported, as ``short``, if need be. Raises
+        CannotFix."""
         full = f"jax.sharding.{name}"
         aliases = {full: "", "jax.sharding": f".{name}"} | ({f"jax.{short}": ""} if short else {})
         if (found := self._called(aliases)) is not None:
@@ -76,7 +77,8 @@ class Names:
         return found.name if found else None
 
     def _called(self, targets: dict[str, str]) -> Needed | None:
-        """The first name that is surely one of the targets, with the attribute that is meant of it."""
+        """Return the first name that certainly refers to one of the targets, with the attribute that leads
+        from there to the object."""
         for ran in self._ran:
             for binding in imports(ran.statement):
                 if binding.target in targets and self._is_in_force(ran, binding):
@@ -105,7 +107,7 @@ class Names:
         return isinstance(ran.block, cst.Module) and self._trees.index(tree) < self._trees.index(ran.tree)
 
     def _before(self) -> Iterator[_Ran]:
-        """The imports of the cell that ran before the place is reached, those of outer blocks first."""
+        """Yield the imports of the cell that ran before the place is reached, those of outer blocks first."""
         path = [self._node, *self._tree.parents(self._node)]
         for outer, inner in reversed([*zip(path[1:], path, strict=False)]):
             if isinstance(outer, cst.Module | cst.IndentedBlock):
@@ -116,7 +118,8 @@ class Names:
                         yield _Ran(self._tree, outer, statement, outer, True)
 
     def _place(self) -> _Ran | None:
-        """The import behind whose line another can stand: in the outermost block, of `jax.sharding` first."""
+        """Return the import below which another one can be inserted: in the outermost block, preferably one
+        of `jax.sharding`."""
         possible = [
             ran
             for ran in self._own
@@ -129,7 +132,7 @@ class Names:
         return next(nearest, possible[0] if possible else None)
 
     def _imported(self, place: _Ran, name: str, short: str | None) -> Needed:
-        """Import a name on a line of its own behind an import that ran."""
+        """Import a name on a new line below an import that ran. Raises CannotFix if the name may be taken."""
         scopes = self._scopes
         bound = next((one for one in (short, name) if one and one not in scopes.variables), None)
         if bound is None or scopes.stars or scopes.is_open:
@@ -142,7 +145,7 @@ class Names:
 
 
 def _ahead(body: Sequence[cst.CSTNode], inner: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Yield the statements before a part of a block."""
+    """Yield the statements of a block before one of them."""
     return takewhile(lambda one: one is not inner, body)
 
 

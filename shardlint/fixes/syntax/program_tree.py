@@ -30,11 +30,11 @@ _MOST_TOKENS = 2_000
 
 
 class CannotFix(Exception):
-    """The text is of a form that is not rewritten."""
+    """The text has a form that is not rewritten."""
 
 
 class Tree:
-    """The tree of a cell. Raises CannotFix for a text that libcst does not read."""
+    """The tree of a cell. Raises CannotFix for a text that libcst does not parse."""
 
     def __init__(self, path: str, cell: int | None, text: str) -> None:
         self.path, self.cell = path, cell
@@ -54,7 +54,7 @@ class Tree:
         return id(node) in self._found
 
     def at(self, span: Span) -> list[cst.CSTNode]:
-        """The nodes that stand at a span, outer ones first."""
+        """Return the nodes whose text is exactly at a span, outer ones first."""
         lines = len(self._left_out)
         if not (span.line <= lines and span.end_line <= lines):
             raise CannotFix
@@ -63,7 +63,7 @@ class Tree:
         return self._by_place.get((start, stop), [])
 
     def expression(self, span: Span) -> cst.BaseExpression:
-        """The expression at a span, which leaves out parentheses. Raises CannotFix."""
+        """Return the expression at a span, parentheses left out. Raises CannotFix."""
         for node in self.at(span):
             if isinstance(node, cst.BaseExpression):
                 return node
@@ -78,7 +78,7 @@ class Tree:
 
     @cached_property
     def nodes(self) -> list[cst.CSTNode]:
-        """All nodes that mean something, in no order but that outer ones come first."""
+        """Return all nodes that have a position; each comes after the nodes around it."""
         return [node for node in walk(self.module) if node in self]
 
     @cached_property
@@ -96,7 +96,7 @@ class Tree:
         return self._found[id(node)][0]
 
     def written(self, node: cst.CSTNode) -> str:
-        """A node as the program writes it, without the parentheses and blanks around it."""
+        """Return a node as the program writes it, without parentheses and blanks around it."""
         start, stop = self._found[id(node)]
         return self._code[start:stop]
 
@@ -105,7 +105,7 @@ class Tree:
         return self._code[self._found[id(first)][0] : self._found[id(last)][1]]
 
     def code(self, node: cst.CSTNode, where: cst.CSTNode) -> str:
-        """A node as it is to be written where another one stands."""
+        """Return the code of a node for the place of another one, indented like that."""
         state = CodegenState(self.module.default_indent, self.module.default_newline)
         blocks = [block for block in self.parents(where) if isinstance(block, cst.IndentedBlock)]
         for block in reversed(blocks):
@@ -114,9 +114,9 @@ class Tree:
         return "".join(state.tokens)
 
     def edits(self, changes: Mapping[cst.CSTNode, Change]) -> tuple[Edit, ...]:
-        """Return the edits that write for each of these nodes what is made of it.
+        """Return the edits that replace each of these nodes by what its change makes of it.
 
-        Raises CannotFix where that leaves the text as it is.
+        Raises CannotFix if the text stays the same.
         """
         found: list[Edit] = []
         for node in changes:
@@ -143,7 +143,7 @@ class Tree:
         return tuple(found)
 
     def line_behind(self, line: cst.SimpleStatementLine, statement: cst.BaseSmallStatement) -> Edit:
-        """Return the edit that writes a statement on a line of its own behind another line."""
+        """Return the edit that inserts a statement on a new line below another line."""
         number = bisect_right(self._starts, self.start(line.body[0]))
         begin = self._starts[number - 1]
         indent = self._code[begin : self.start(line.body[0])]
@@ -167,7 +167,7 @@ def _runs_on(before: str, behind: str) -> bool:
 
 
 class _Changing(cst.CSTTransformer):
-    """Makes other nodes of some, the inner ones first."""
+    """Applies changes to nodes, inner ones first."""
 
     def __init__(self, changes: Mapping[cst.CSTNode, Change]) -> None:
         super().__init__()
@@ -201,14 +201,14 @@ def _differences(old: str, new: str) -> Iterator[tuple[int, int, str]]:
 
 
 class Program:
-    """The trees of a source's cells, made as they are asked for."""
+    """The trees of a source's cells, each parsed when first asked for."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self._trees: dict[int | None, Tree] = {}
 
     def tree(self, cell: int | None) -> Tree:
-        """The tree of a cell. Raises CannotFix."""
+        """Return the tree of a cell. Raises CannotFix."""
         if cell not in self._trees:
             text = next((one.text for one in self.source.cells if one.index == cell), None)
             if text is None:
@@ -217,11 +217,11 @@ class Program:
         return self._trees[cell]
 
     def trees(self) -> list[Tree]:
-        """The trees of all cells, in their order. Raises CannotFix."""
+        """Return the trees of all cells, in order. Raises CannotFix."""
         return [self.tree(cell.index) for cell in self.source.cells]
 
 
 @lru_cache(maxsize=1)
 def program_of(source: Source) -> Program:
-    """The trees of a source, kept while fixes of it are made."""
+    """Return the trees of a source; those of the last source are cached."""
     return Program(source)

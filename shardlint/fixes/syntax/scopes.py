@@ -32,7 +32,7 @@ Scope = cst.Module | cst.FunctionDef | cst.ClassDef | cst.Lambda | cst.BaseExpre
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A name that is bound by a node; ``target`` is what an import brings, by its full name."""
+    """A name that a node binds. ``target`` is the full name of the object that an import binds it to."""
 
     name: str
     node: cst.CSTNode
@@ -40,7 +40,7 @@ class Binding:
 
 
 class Scopes:
-    """The names of all cells of a program, whose modules are one scope. Raises CannotFix."""
+    """The scopes of a program and their names; the modules of all cells are one scope. Raises CannotFix."""
 
     def __init__(self, program: Program) -> None:
         self._trees = program.trees()
@@ -48,13 +48,13 @@ class Scopes:
         self._bindings: dict[int, list[Binding]] = {}
 
     def scope_of(self, tree: Tree, node: cst.CSTNode) -> Scope:
-        """The innermost scope that a node is in."""
+        """Return the innermost scope around a node."""
         return next((one for one in tree.parents(node) if isinstance(one, _SCOPES)), tree.module)
 
     def resolved(self, tree: Tree, node: cst.CSTNode, name: str) -> Scope:
-        """The scope whose variable a name would be that stands where a node does; a module for a global.
+        """Return the scope in which a name would be found if it were read at a node; a module for a global.
 
-        Raises CannotFix where that is not sure.
+        Raises CannotFix if that is not certain.
         """
         if name in self._declared:
             raise CannotFix
@@ -68,11 +68,11 @@ class Scopes:
         return tree.module
 
     def is_one(self, scope: Scope, other: Scope) -> bool:
-        """Return whether two scopes are the same: the modules of all cells are one."""
+        """Return whether two scopes are the same; the modules of all cells are one."""
         return scope is other or (isinstance(scope, cst.Module) and isinstance(other, cst.Module))
 
     def bindings(self, scope: Scope) -> list[Binding]:
-        """Return the bindings in a scope; for a module also those in the other cells."""
+        """Return the bindings in a scope; for a module, those in all cells."""
         if id(scope) not in self._bindings:
             if isinstance(scope, cst.Module):
                 roots: list[cst.CSTNode] = [line for tree in self._trees for line in tree.module.body]
@@ -89,13 +89,13 @@ class Scopes:
 
     @cached_property
     def _declared(self) -> frozenset[str]:
-        """The names that a `global` or `nonlocal` speaks of."""
+        """Return the names in `global` and `nonlocal` statements."""
         items = (node for node in self._nodes if isinstance(node, cst.NameItem))
         return frozenset(item.name.value for item in items)
 
     @cached_property
     def stars(self) -> list[tuple[Tree, cst.ImportFrom]]:
-        """The imports that bind names which they do not name."""
+        """Return the star imports."""
         found = ((tree, node) for tree in self._trees for node in tree.nodes)
         return [
             (tree, node)
@@ -110,7 +110,7 @@ class Scopes:
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """The names of all variables, in whatever scope."""
+        """Return the names of all variables, in any scope."""
         return frozenset([name.value for _, name in self.read] + [one.name for one in self._everywhere])
 
     @cached_property
@@ -119,7 +119,7 @@ class Scopes:
         return [binding for node in self._nodes for binding in _binds(node)]
 
     def is_only_imported(self, name: str) -> bool:
-        """Return whether only imports that name it can bind a name, in any scope."""
+        """Return whether a name is bound by nothing but imports that name it, in any scope."""
         if self.is_open or self.stars:
             return False
         binding = (one.node for one in self._everywhere if one.name == name)
@@ -127,7 +127,8 @@ class Scopes:
 
     @cached_property
     def is_open(self) -> bool:
-        """Return whether the program may bind names that do not occur in it, apart from star imports."""
+        """Return whether the program may bind names that do not occur in its text, other than by star
+        imports."""
         if any(map(_MAGIC.search, self._cells)):
             return True
         attributes = {node.attr.value for node in self._nodes if isinstance(node, cst.Attribute)}
@@ -138,7 +139,7 @@ class Scopes:
 
 @lru_cache(maxsize=1)
 def scopes_of(program: Program) -> Scopes:
-    """The names of a program, kept while fixes of it are made. Raises CannotFix."""
+    """Return the scopes of a program; those of the last program are cached. Raises CannotFix."""
     return Scopes(program)
 
 
@@ -160,13 +161,13 @@ def _variables(root: cst.CSTNode) -> Iterator[cst.Name]:
 
 
 def _type_parameters(node: cst.CSTNode) -> Iterator[str]:
-    """The names in the brackets behind a name that is defined."""
+    """Yield the type parameters of a definition."""
     if (brackets := getattr(node, "type_parameters", None)) is not None:
         yield from (one.param.name.value for one in brackets.params)
 
 
 def imports(statement: cst.Import | cst.ImportFrom) -> Iterator[Binding]:
-    """The names that an import binds; those of a relative one are of unknown targets."""
+    """Yield the bindings of an import; those of a relative one have no target."""
     if isinstance(statement.names, cst.ImportStar):
         return
     module = ""
@@ -182,7 +183,7 @@ def imports(statement: cst.Import | cst.ImportFrom) -> Iterator[Binding]:
 
 
 def dotted(node: cst.BaseExpression) -> str:
-    """A name with its attributes as one text, empty for anything else."""
+    """Return a name with its attributes as one text; empty for any other expression."""
     if isinstance(node, cst.Name):
         return node.value
     if isinstance(node, cst.Attribute) and (value := dotted(node.value)):
@@ -191,9 +192,9 @@ def dotted(node: cst.BaseExpression) -> str:
 
 
 def _bound(root: cst.CSTNode) -> Iterator[Binding]:
-    """The names that are bound in a part of a scope, without those of the scopes in it.
+    """Yield the bindings in a part of a scope, without those in the scopes inside it.
 
-    A comprehension's are counted as names of the scope around it too, which is where `:=` binds.
+    Names of a comprehension count as names of the scope around it too, since `:=` binds there.
     """
     waiting: list[cst.CSTNode] = [root]
     while waiting:
@@ -216,7 +217,7 @@ def _defaults(params: cst.Parameters) -> list[cst.CSTNode]:
 
 
 def _binds(node: cst.CSTNode) -> Iterator[Binding]:
-    """The names that a node itself binds."""
+    """Yield the bindings that a node makes by itself."""
     if isinstance(node, cst.Import | cst.ImportFrom):
         yield from imports(node)
     elif isinstance(node, cst.FunctionDef | cst.ClassDef | cst.Param | cst.TypeAlias):

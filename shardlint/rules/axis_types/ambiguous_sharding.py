@@ -68,7 +68,7 @@ _WAY_OUT = (
 
 
 def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report operations that want to be told how their result is sharded."""
+    """Report operations for which the program must state the sharding of the result."""
     verdict = use.verdict
     if isinstance(verdict, Rejected) and verdict.cause is Cause.AMBIGUOUS:
         yield Problem(

@@ -61,7 +61,7 @@ _WAY_OUT = {
 
 
 def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
-    """Report an axis of a type that the call does not take."""
+    """Report an axis of a type that the call does not accept."""
     verdict, mesh = use.verdict, mesh_of(use)
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.AXIS_TYPE:
         return

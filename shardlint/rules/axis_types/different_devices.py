@@ -53,7 +53,7 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report arrays that one computation cannot have together."""
+    """Report arrays on different devices in one computation."""
     verdict = use.verdict
     if use.function == "jax.jit" and isinstance(verdict, Rejected) and verdict.cause is Cause.DEVICES:
         way_out = "a computation runs on one list of devices: jax.device_put both on one mesh"

@@ -49,7 +49,7 @@ from shardlint.rules.messages.common import api_text, array_text
 
 
 def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a mesh that is not the context's, or has no devices."""
+    """Report a mesh that is not the context's, or that has no devices."""
     verdict = use.verdict
     api = api_text(use).removesuffix(" inside jit")
     if isinstance(verdict, Accepted):

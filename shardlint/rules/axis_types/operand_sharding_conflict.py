@@ -65,7 +65,7 @@ _WAY_OUT = "jax.sharding.reshard brings one to the sharding of the other"
 
 
 def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report operands whose shardings do not meet."""
+    """Report operands whose shardings conflict."""
     verdict = use.verdict
     if isinstance(verdict, Rejected) and verdict.cause is Cause.CONFLICT:
         yield Problem(

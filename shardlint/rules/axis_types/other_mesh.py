@@ -54,7 +54,7 @@ from shardlint.rules.messages.operations import wanted_text
 
 
 def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report operands of another mesh."""
+    """Report operands on another mesh."""
     verdict, context = use.verdict, use.environment.context_mesh
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.OTHER_MESH:
         return
@@ -69,7 +69,7 @@ def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
 
 
 def _meshes(use: OperationUse) -> str:
-    """The meshes that meet: those of the operands, and the context's."""
+    """Return the meshes that meet: the operands' and the context's."""
     held = [kind.sharding.mesh for kind in use.operands if kind.sharding is not None]
     meshes = dict.fromkeys(str(mesh) for mesh in held if mesh is not None)
     context = use.environment.context_mesh

@@ -57,7 +57,7 @@ from shardlint.rules.messages.common import (
 
 
 def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a spec that the array is not sharded by already."""
+    """Report a spec that differs from the array's present sharding."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.OTHER_SHARDING:
         return

@@ -104,7 +104,7 @@ def _said(use: OperationUse, verdict: Rejected) -> str:
 
 
 def _entry(use: OperationUse, verdict: Rejected) -> str:
-    """The axes of the dimension: those of the spec, where it has them."""
+    """Return the axes of the dimension as the spec names them, or "its axes"."""
     entries = () if use.out_sharding is None else use.out_sharding.entries
     dimension = verdict.dimension
     return (

@@ -63,7 +63,7 @@ _WAYS_OUT = {
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a constraint that the mapped axis does not fit."""
+    """Report a constraint that does not fit the mapped axis."""
     verdict = use.verdict
     if use.function == "jax.vmap" and isinstance(verdict, Rejected) and verdict.cause in _WAYS_OUT:
         yield Problem(f"{verdict.detail}; {_WAYS_OUT[verdict.cause]}", use.place)

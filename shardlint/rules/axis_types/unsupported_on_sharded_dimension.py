@@ -64,7 +64,7 @@ _WAY_OUT = "reshard the array first: jax.sharding.reshard(x, P(...))"
 
 
 def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report operations along a sharded dimension that JAX does not do."""
+    """Report operations that JAX does not support along a sharded dimension."""
     verdict = use.verdict
     if isinstance(verdict, Rejected) and verdict.cause is Cause.UNSUPPORTED:
         yield Problem(

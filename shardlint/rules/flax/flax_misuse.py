@@ -52,7 +52,7 @@ _FUNCTIONS = frozenset({"nn.with_partitioning", "nnx.with_partitioning", "nnx.Pa
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a call of Flax that fails because of what it is given."""
+    """Report a call of Flax that fails because of its arguments."""
     verdict = use.verdict
     if use.function not in _FUNCTIONS or not isinstance(verdict, Rejected):
         return

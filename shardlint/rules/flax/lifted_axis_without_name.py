@@ -69,7 +69,7 @@ from shardlint.rules.messages.common import name_text
 
 
 def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a transform that stacks named parameters and does not name the new axis."""
+    """Report a transform that stacks named parameters without a name for the new axis."""
     if use.mistake is not Mistake.UNNAMED_AXIS:
         return
     argument = "metadata_params" if use.library == "linen" else "transform_metadata"

@@ -58,9 +58,9 @@ from shardlint.rules.messages.common import names_text
 
 
 def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report two dimensions that want one mesh axis.
+    """Report two dimensions that map to one mesh axis.
 
-    Of activations it is news at most: rules are often made so that the batch takes the axis first.
+    For activations it is a note at most: rules are often written so that the batch takes the axis first.
     """
     if use.mistake is Mistake.REPEATED_NAME:
         yield Problem(f'two dimensions are both named "{use.text}"; each needs a name of its own', use.place)

@@ -50,7 +50,7 @@ from shardlint.rules.messages.common import names_text
 
 
 def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a name whose rule leads to an axis that is not there."""
+    """Report a name whose rule maps it to an unknown mesh axis."""
     if use.mistake is Mistake.UNKNOWN_MESH_AXIS:
         yield Problem(
             f'the rules map "{use.text}" to {names_text(use.axes)}, which is no axis of the mesh; '

@@ -44,11 +44,11 @@ from shardlint.model.uses import LogicalAxesUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 
 if TYPE_CHECKING:
-    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.rewrites.fix_request import FixRequest
 
 
 def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report rules, or names, of the wrong form."""
+    """Report rules or names of the wrong form."""
     match use.mistake:
         case Mistake.NOT_RULES:
             yield Problem(
@@ -70,19 +70,19 @@ def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
             )
 
 
-def fix(desk: Desk) -> Fix:
-    """Write a dict of logical axis rules as pairs."""
+def fix(request: FixRequest) -> Fix:
+    """Return the fix that writes a dict of logical axis rules as pairs."""
     import libcst as cst
 
     from shardlint.fixes.rewrites.calls import is_pair, pairs
     from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE
     from shardlint.fixes.syntax.program_tree import CannotFix
 
-    node = desk.node()
+    node = request.node()
     if not isinstance(node, cst.Dict) or not node.elements or not all(map(is_pair, node.elements)):
         raise CannotFix
-    applicability = SAFE if desk.is_argument(node) else UNSAFE
-    return desk.fix("write the rules as pairs", applicability, {node: pairs})
+    applicability = SAFE if request.is_argument(node) else UNSAFE
+    return request.fix("write the rules as pairs", applicability, {node: pairs})
 
 
 RULE = Rule(

@@ -49,11 +49,11 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import array_text, names_text
 
 if TYPE_CHECKING:
-    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.rewrites.fix_request import FixRequest
 
 
 def check(use: ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a string that stands where a tuple of names is meant."""
+    """Report a string where a tuple of names is meant."""
     if not isinstance(use.names, str):
         return
     name = use.names.strip("\"'")
@@ -64,18 +64,18 @@ def check(use: ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
     )
 
 
-def fix(desk: Desk) -> Fix:
-    """Make a tuple of a parameter's names that are one string."""
+def fix(request: FixRequest) -> Fix:
+    """Return the fix that makes a tuple of a parameter's names that are one string."""
     from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, in_place_of, literal
     from shardlint.fixes.syntax.program_tree import CannotFix
 
-    node, use = desk.node(), desk.use
+    node, use = request.node(), request.use
     if not isinstance(literal(node), str):
         raise CannotFix
     # nnx ignores a string, and will shard by the tuple; linen can make nothing of the string.
     nnx = isinstance(use, ParameterUse) and use.library.endswith("nnx")
-    text = f"({desk.tree.written(node)},)"
-    return desk.fix(f"write {text}", UNSAFE if nnx else SAFE, {node: in_place_of(text)})
+    text = f"({request.tree.written(node)},)"
+    return request.fix(f"write {text}", UNSAFE if nnx else SAFE, {node: in_place_of(text)})
 
 
 RULE = Rule(

@@ -53,7 +53,7 @@ from shardlint.rules.messages.common import array_text, entry_place, names_text,
 
 
 def check(use: ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a kernel's axes that fall on an input dimension for want of names."""
+    """Report the axes of a kernel that apply to an input dimension because there are too few names."""
     if isinstance(use.verdict, Rejected) or use.name != "kernel" or isinstance(use.shape, Unknown):
         return
     if not isinstance(use.names, Spec) or len(use.names) >= len(use.shape):

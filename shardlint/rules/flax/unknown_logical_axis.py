@@ -61,7 +61,7 @@ from shardlint.rules.shared_fixes import nearest_axis
 
 
 def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a name that ends up without a mesh axis."""
+    """Report a name that is not mapped to a mesh axis."""
     silent = use.library == "linen" and not isinstance(use.verdict, Rejected)
     near = [name for name in use.known if not silent or _is_near(use.text, name)]
     hint = _mesh_axis(use) or near_miss(use.text, near)
@@ -77,7 +77,7 @@ def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
 
 
 def _mesh_axis(use: LogicalAxesUse) -> str:
-    """Say that a name is one of the mesh's, if it is: a rule for it would only keep the mistake."""
+    """Return a hint if a name is an axis of the mesh: a rule for it would only perpetuate the mistake."""
     if use.text not in use.mesh_axes:
         return ""
     said = f'; "{use.text}" is a mesh axis, and here stands a logical name'

@@ -62,7 +62,7 @@ _Layer = dict[str, ParameterUse]
 
 
 def check(uses: Sequence[ParameterUse], settings: RuleSettings) -> Iterable[tuple[Use, Problem]]:
-    """Report each bare bias that stands beside a kernel partitioned on the dimensions they share."""
+    """Report each unpartitioned bias beside a kernel that is partitioned on the dimensions they share."""
     for layer in _layers(uses):
         kernel, bias = layer.get("kernel"), layer.get("bias")
         if kernel is None or bias is None or bias.names is not None or _is_small(bias):
@@ -85,10 +85,10 @@ def check(uses: Sequence[ParameterUse], settings: RuleSettings) -> Iterable[tupl
 
 
 def _layers(uses: Iterable[ParameterUse]) -> Iterable[_Layer]:
-    """Return the parameters by the object that made them.
+    """Return the parameters, grouped by the object that created them.
 
-    Uses come in the order of the program, and an object makes each of its parameters once: where a name comes
-    again, the same line makes another object.
+    Uses are in the order of the program, and an object creates each of its parameters once: a name that
+    occurs again belongs to another object, created on the same line.
     """
     found: list[_Layer] = []
     latest: dict[Hashable, _Layer] = {}
@@ -112,7 +112,7 @@ def _is_small(bias: ParameterUse) -> bool:
 def _output_entries(
     kernel: ParameterUse, bias: ParameterUse, names: Spec | str | Unknown | None
 ) -> tuple[Entry, ...]:
-    """Return those of the kernel's names that are for the dimensions that the bias has too: its last ones."""
+    """Return the kernel's names for the dimensions that the bias has too: its last ones."""
     if isinstance(kernel.shape, Unknown) or isinstance(bias.shape, Unknown) or not isinstance(names, Spec):
         return ()
     rank, shared = len(kernel.shape), len(bias.shape)

@@ -58,7 +58,7 @@ _PASSING = (Api.CONSTRAINT, Api.DEVICE_PUT_IN_JIT, Api.SHARD_SHAPE)
 
 
 def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report an array that is large, and whole on each of several devices."""
+    """Report a large array that is replicated on several devices."""
     mesh, shape = mesh_of(use), _static_shape(use)
     total = None if shape is None else array_bytes(shape, use.dtype)
     if mesh is None or shape is None or total is None or not _is_placed(use):
@@ -102,9 +102,8 @@ def _is_replicated(use: Placement | ParameterUse, sizes: dict[str, int]) -> bool
 
 
 def _saving(use: Placement | ParameterUse, mesh: Mesh, shape: tuple[int, ...], total: int) -> str:
-    """Return the effect of the best split over one axis on each device; a named dimension is called by
-    its name.
-    """
+    """Return the effect of the best split over one axis on each device; a named dimension is given by its
+    name."""
     split = best_split(mesh, shape)
     if split is None:
         return ""

@@ -87,7 +87,7 @@ _Table = tuple[Span, str]
 
 
 def check(uses: Sequence[PatternUse | SpecUse], settings: RuleSettings) -> Iterable[tuple[Use, Problem]]:
-    """Report each table that leaves out all there is."""
+    """Report each table of patterns none of which matches any name."""
     tables: dict[_Table, list[PatternUse]] = {}
     splitting: dict[str, list[Span]] = {}
     for use in uses:
@@ -106,7 +106,7 @@ def check(uses: Sequence[PatternUse | SpecUse], settings: RuleSettings) -> Itera
 
 
 def _beside(tries: Iterable[PatternUse], specs: Iterable[Span]) -> Iterator[PatternUse]:
-    """The tries whose expression has one of the specs on its own line or the next one."""
+    """Yield the tries whose pattern has one of the specs on its own line or the next one."""
     lines = {(spec.line - below, spec.cell) for spec in specs for below in (0, 1)}
     for one in tries:
         span = one.place.resolve()

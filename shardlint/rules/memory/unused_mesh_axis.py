@@ -67,7 +67,7 @@ _ASKING = (Api.SHARD_SHAPE, Api.SHAPE_DTYPE_STRUCT, Api.LINEN_SHARDING, Api.NNX_
 
 
 def check(uses: Sequence[Use], settings: RuleSettings) -> Iterable[tuple[Use, Problem]]:
-    """Report each axis of a mesh over which nothing runs, if the program is known to its end."""
+    """Report each axis of a mesh that nothing is sharded over, if the whole program is known."""
     used = {axis for use in uses for axis in _axes(use)}
     by_path: dict[str, list[Use]] = {}
     for use in uses:
@@ -93,7 +93,7 @@ def _problem(mesh: MeshUse, axis: str, size: int, count: int, array: Placement) 
 
 
 def _unused(mesh: MeshUse, used: set[str]) -> Iterator[tuple[str, int]]:
-    """The axes of several devices that neither a use nor the text names again."""
+    """Yield the axes of several devices that neither a use nor the text names again."""
     if not isinstance(mesh.names, tuple) or isinstance(mesh.shape, Unknown) or mesh.mentioned is None:
         return
     for name, size in zip(mesh.names, mesh.shape, strict=False):
@@ -104,7 +104,7 @@ def _unused(mesh: MeshUse, used: set[str]) -> Iterator[tuple[str, int]]:
 def _held(uses: Iterable[Use], mesh: MeshUse) -> Iterator[tuple[int, Placement]]:
     """Yield each device's share of the arrays that the program splits over the mesh.
 
-    Replicated arrays are a mistake of their own.
+    Replicated arrays have a rule of their own.
     """
     if not isinstance(mesh.verdict, Accepted) or mesh.environment.entry is not None:
         return
@@ -139,7 +139,7 @@ def _specs(use: Use) -> Iterator[object]:
 
 
 def _axes(use: Use) -> Iterator[str]:
-    """The axes that a use names."""
+    """Yield the axes that a use names."""
     for spec in _specs(use):
         if isinstance(spec, Spec):
             yield from (axis for entry in spec.entries for axis in entry_axes(entry))

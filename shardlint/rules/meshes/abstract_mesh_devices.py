@@ -46,7 +46,7 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report what only a mesh of devices has."""
+    """Report operations on an abstract mesh that only a mesh of devices supports."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.DEVICES:
         return

@@ -45,7 +45,7 @@ from shardlint.rules.messages.common import api_text, spec_text
 
 
 def check(use: MeshUse | Placement, settings: RuleSettings) -> Iterable[Problem]:
-    """Report the first name that a mesh has twice, and specs that name it."""
+    """Report the first name that a mesh has twice, and specs that use such a name."""
     if isinstance(use, Placement):
         if isinstance(use.verdict, Rejected) and use.verdict.cause is Cause.REPEATED_AXIS:
             text = f'two axes of the mesh are named "{use.verdict.axis}", which {spec_text(use)} names'

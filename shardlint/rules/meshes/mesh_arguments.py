@@ -45,11 +45,11 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import MESH_FUNCTIONS, call_text, function_text
 
 if TYPE_CHECKING:
-    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.rewrites.fix_request import FixRequest
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report an argument that is no part of a mesh."""
+    """Report an invalid argument of a mesh."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.BAD_ARGUMENT:
         return
@@ -57,25 +57,25 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
         yield Problem(call_text(function_text(use), verdict.detail), use.place)
 
 
-def fix(desk: Desk) -> Fix:
-    """Write the members of `AxisType` for their names."""
+def fix(request: FixRequest) -> Fix:
+    """Return the fix that writes members of `AxisType` for their names."""
     import libcst as cst
 
     from shardlint.fixes.rewrites.fix_request import SAFE, in_place_of, literal
     from shardlint.fixes.syntax.program_tree import CannotFix, Change
 
-    node = desk.node()
+    node = request.node()
     words = {"auto": "Auto", "explicit": "Explicit", "manual": "Manual"}
     if not isinstance(node, cst.Tuple) or not node.elements:
         raise CannotFix
     members = [(one.value, words.get(str(literal(one.value)).lower())) for one in node.elements]
     if any(member is None for _, member in members):
         raise CannotFix
-    needed = desk.names(node).of("AxisType")
+    needed = request.names(node).of("AxisType")
     changes: dict[cst.CSTNode, Change] = {
         element: in_place_of(f"{needed.name}.{member}") for element, member in members
     }
-    return desk.fix(f"write the members of {needed.name}", SAFE, changes, needed.edits)
+    return request.fix(f"write the members of {needed.name}", SAFE, changes, needed.edits)
 
 
 RULE = Rule(

@@ -62,7 +62,7 @@ from shardlint.rules.messages.common import call_text, function_text
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a mesh that cannot be set, or asked for, here."""
+    """Report a mesh that cannot be set, or read, at this place."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or use.function not in _FUNCTIONS:
         return

@@ -43,7 +43,7 @@ from shardlint.rules.messages.common import RESHAPE, shape_text, size_text
 
 
 def check(use: MeshUse | CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a mesh of more (or fewer) devices than there are."""
+    """Report a mesh with more, or fewer, devices than there are."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.DEVICE_COUNT:
         return

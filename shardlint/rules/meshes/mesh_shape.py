@@ -45,7 +45,7 @@ from shardlint.rules.messages.common import RESHAPE, function_text, shape_text, 
 
 
 def check(use: MeshUse | CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a shape that the devices cannot take, or that is none."""
+    """Report a shape that the devices do not fit, or that is not a shape."""
     verdict = use.verdict
     if isinstance(use, CallUse):
         if isinstance(verdict, Rejected) and verdict.cause is Cause.MESH_SHAPE:

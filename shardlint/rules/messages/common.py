@@ -52,24 +52,24 @@ SpecHolder = SpecUse | ShardingUse | Placement | ParameterUse
 
 
 def size_text(size: Dim) -> str:
-    """Write a size; a part of it that has no name in the program is written ``n``."""
+    """Return a size as text; a part of it without a name in the program is ``n``."""
     return re.sub(r"\?\d+", "n", str(size))
 
 
 def shape_text(shape: Shape) -> str:
-    """Write a shape as Python does: ``(8,)``, ``(batch, 512)``."""
+    """Return a shape as Python writes it: ``(8,)``, ``(batch, 512)``."""
     inner = ", ".join(size_text(size) for size in shape)
     return f"({inner},)" if len(shape) == 1 else f"({inner})"
 
 
 def count_text(n: int, noun: str) -> str:
-    """``1 entry``, ``2 entries``."""
+    """Return a count and its noun: ``1 entry``, ``2 entries``."""
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{n} {noun if n == 1 else plural}"
 
 
 def names_text(names: Iterable[str]) -> str:
-    """Write axis names as a list in prose: ``"data", "model"``."""
+    """Return axis names as a list in prose: ``"data", "model"``."""
     return ", ".join(f'"{name}"' for name in names)
 
 
@@ -80,7 +80,7 @@ def array_text(use: Placement | ParameterUse) -> str:
 
 
 def refused(use: CollectiveUse, said: str) -> Problem:
-    """The problem of a collective that JAX refuses; a warning where it may not come to that."""
+    """Return the problem of a collective that JAX rejects; a warning if it rejects it only in some cases."""
     text = f"`{use.function}` over {names_text(use.axes)}: {said}"
     if use.silent is None:
         return Problem(text, use.place)
@@ -88,12 +88,12 @@ def refused(use: CollectiveUse, said: str) -> Problem:
 
 
 def name_text(name: str) -> str:
-    """Put a name of the program in backquotes; words about something that has none stay as they are."""
+    """Return a name of the program in backquotes; a description in words stays as it is."""
     return name if " " in name or "`" in name else f"`{name}`"
 
 
 def spec_text(use: SpecHolder) -> str:
-    """Write the spec as the user did: a parameter's names are a tuple."""
+    """Return the spec as the user wrote it: a parameter's names are a tuple."""
     spec = spec_of(use)
     if isinstance(spec, Spec) and is_parameter(use):
         return entry_text(spec.entries)
@@ -101,19 +101,19 @@ def spec_text(use: SpecHolder) -> str:
 
 
 def is_parameter(use: SpecHolder) -> bool:
-    """Return whether the spec is the names of a Flax parameter."""
+    """Return whether the spec consists of the names of a Flax parameter."""
     return isinstance(use, ParameterUse) or (isinstance(use, Placement) and use.api in FLAX_APIS)
 
 
 def sizes_text(size: Dim, ways: Dim) -> str:
-    """The sizes around one that do not leave a rest, ``8 or 12``; empty where they are not numbers."""
+    """Return the nearest sizes that are divisible, ``8 or 12``; empty unless size and ways are numbers."""
     if not isinstance(size, int) or not isinstance(ways, int):
         return ""
     return " or ".join(str(n) for n in nearest_sizes(size, ways))
 
 
 def axes_text(entry: Entry, mesh: Mesh) -> str:
-    """Name an entry's axes and their devices: ``("data", "model") (2 × 4 = 8 devices)``."""
+    """Return an entry's axes and their devices: ``("data", "model") (2 × 4 = 8 devices)``."""
     sizes = [mesh.size_of(axis) for axis in entry_axes(entry)]
     total = size_text(product(sizes))
     factors = " × ".join(size_text(size) for size in sizes)
@@ -122,13 +122,13 @@ def axes_text(entry: Entry, mesh: Mesh) -> str:
 
 
 def near_miss(name: str, known: Iterable[str]) -> str:
-    """`` did you mean "model"?`` after a separator, or nothing when no known name is near."""
+    """Return ``; did you mean "model"?``, or nothing if no known name is near."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return f'; did you mean "{near[0]}"?' if near else ""
 
 
 def api_text(use: Use) -> str:
-    """The call that judges the use, as the user knows it."""
+    """Return the call that checks the use, as users know it."""
     if isinstance(use, Placement):
         return use.api.value
     if isinstance(use, (CallUse, CollectiveUse, MeshUse)):
@@ -139,7 +139,7 @@ def api_text(use: Use) -> str:
 
 
 def function_text(use: CallUse) -> str:
-    """The called function as users write it: ``make_mesh``, ``AbstractMesh.devices``."""
+    """Return the called function as users write it: ``make_mesh``, ``AbstractMesh.devices``."""
     owner, _, name = use.function.rpartition(".")
     holder = owner.rpartition(".")[2]
     return f"{holder}.{name}" if holder[:1].isupper() else name
@@ -154,18 +154,18 @@ def call_text(name: str, detail: str) -> str:
 
 
 def spec_of(use: SpecHolder) -> Spec | Junk | str | Unknown | None:
-    """The spec of a use, or a parameter's names as a spec."""
+    """Return the spec of a use; for a parameter, its names."""
     return use.names if isinstance(use, ParameterUse) else use.spec
 
 
 def mesh_of(use: SpecHolder) -> Mesh | None:
-    """The mesh of a use where it is known."""
+    """Return the mesh of a use, or None if it is unknown."""
     mesh = None if isinstance(use, SpecUse) else use.mesh
     return mesh if isinstance(mesh, Mesh) else None
 
 
 def entry_of(use: SpecHolder, dimension: int | None) -> Entry:
-    """The entry of a dimension, or Unknown."""
+    """Return the entry of a dimension, or Unknown."""
     spec = spec_of(use)
     if isinstance(spec, Spec) and dimension is not None and dimension < len(spec):
         return spec.entries[dimension]
@@ -173,7 +173,7 @@ def entry_of(use: SpecHolder, dimension: int | None) -> Entry:
 
 
 def surplus_place(use: SpecHolder, dimension: int | None) -> Place:
-    """Return the place of a surplus entry: where the name is written through which it was looked up."""
+    """Return the place of a surplus entry; if it was looked up by a name, the place of that name."""
     place = entry_place(use, dimension)
     return place.name if isinstance(place, LookedUp) else place
 
@@ -182,8 +182,8 @@ def meeting(use: SpecHolder, dimension: int | None) -> tuple[Place, tuple[Fact, 
     """Return the place where an entry is applied to an unsuitable array, and the entry's own place if
     elsewhere.
 
-    A spec may serve many arrays: the author of a placement beside it looks there. The entry is not elsewhere
-    if it is in the call, or in one that leads to it.
+    Since a spec may serve many arrays, authors look at the placement first. The entry's own place is not
+    elsewhere if it is in the call, or in one that leads to it.
     """
     place = entry_place(use, dimension)
     if not isinstance(use, Placement) or not use.beside or use.api in FLAX_APIS:
@@ -195,7 +195,7 @@ def meeting(use: SpecHolder, dimension: int | None) -> tuple[Place, tuple[Fact, 
 
 
 def entry_place(use: SpecHolder, dimension: int | None) -> Place:
-    """Return the place of a dimension's entry, or else of the names, or else of the use."""
+    """Return the place of a dimension's entry, else of the names, else of the use."""
     places: Sequence[Place | None] = use.entry_places
     if dimension is not None and dimension < len(places) and (place := places[dimension]) is not None:
         return place

@@ -21,6 +21,6 @@ def wanted_text(use: OperationUse, verdict: Rejected) -> str:
 
 
 def operands_text(use: OperationUse) -> str:
-    """The types of the operands: ``f32[8@data, 16] and f32[16]``."""
+    """Return the types of the operands: ``f32[8@data, 16] and f32[16]``."""
     types = [str(kind) for kind in use.operands]
     return types[0] if len(types) == 1 else f"{', '.join(types[:-1])} and {types[-1]}"

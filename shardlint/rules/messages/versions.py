@@ -12,7 +12,7 @@ _RAISED = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
 
 def described(name: str) -> str:
-    """A name as users know it: ``with mesh:``, ``check_rep= of jax.shard_map``, ``jax.lax.pvary``."""
+    """Return a name as users know it: `` `with mesh:` ``, or `` `check_rep=` of `jax.shard_map` ``."""
     function, _, argument = name.partition("(")
     if argument:
         return f"`{argument.rstrip(')')}` of `{function}`"
@@ -20,7 +20,7 @@ def described(name: str) -> str:
 
 
 def first_name(instead: str) -> str:
-    """The name that a replacement in words begins with."""
+    """Return the name with which the description of a replacement begins."""
     found = re.match(r"[\w.]+", instead)
     return found[0] if found else ""
 

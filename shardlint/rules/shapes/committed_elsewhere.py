@@ -52,7 +52,7 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report an argument of jit that lies elsewhere than in_shardings say."""
+    """Report an argument of jit that is committed to another sharding than in_shardings state."""
     verdict = use.verdict
     if use.function == "jax.jit" and isinstance(verdict, Rejected) and verdict.cause is Cause.OTHER_SHARDING:
         way_out = "jax.jit moves no committed array: jax.device_put it there, or leave in_shardings out"

@@ -61,7 +61,7 @@ from shardlint.rules.messages.common import (
 
 
 def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a dimension that JAX rejects because it does not divide."""
+    """Report a dimension that JAX rejects because its axes do not divide it."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.INDIVISIBLE:
         return

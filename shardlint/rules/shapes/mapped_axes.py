@@ -50,7 +50,7 @@ _WAYS_OUT = {
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report arguments that in_axes do not fit."""
+    """Report arguments that do not fit in_axes."""
     verdict = use.verdict
     if use.function not in ("jax.vmap", "jax.pmap") or not isinstance(verdict, Rejected):
         return

@@ -49,7 +49,7 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report per-device arrays that do not make up the array."""
+    """Report per-device arrays that do not make up the whole array."""
     verdict = use.verdict
     if isinstance(verdict, Rejected) and use.function == "jax.make_array_from_single_device_arrays":
         yield Problem(f"{verdict.detail}; give one array a device, each of a shard's shape", use.place)

@@ -54,7 +54,7 @@ _OTHERS = FLAX_APIS | {Api.SHARD_MAP_OUT}
 
 
 def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a spec that is too long for an array that has dimensions."""
+    """Report a spec with more entries than the array has dimensions."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.TOO_LONG:
         return

@@ -51,7 +51,7 @@ _OTHERS = FLAX_APIS | {Api.SHARD_MAP_OUT}
 
 
 def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a spec that is too long for a scalar."""
+    """Report a spec with entries for a scalar."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.TOO_LONG:
         return

@@ -57,7 +57,7 @@ _SHARD_MAP = (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT)
 
 
 def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a spec for which JAX finds no mesh, or that stands where only a sharding may."""
+    """Report a spec for which JAX finds no mesh, or one where only a sharding is allowed."""
     verdict, place = use.verdict, entry_place(use, None)
     if not isinstance(verdict, Rejected):
         return

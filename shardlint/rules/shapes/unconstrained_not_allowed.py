@@ -49,7 +49,7 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import SPEC_KINDS, SpecHolder, api_text, entry_place
 
 if TYPE_CHECKING:
-    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.rewrites.fix_request import FixRequest
 
 
 def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
@@ -64,17 +64,17 @@ def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
     )
 
 
-def fix(desk: Desk) -> Fix:
-    """Write None for a layout that is left open."""
+def fix(request: FixRequest) -> Fix:
+    """Return the fix that writes None for a layout that is left open."""
     import libcst as cst
 
     from shardlint.fixes.rewrites.fix_request import UNSAFE, in_place_of
     from shardlint.fixes.syntax.program_tree import CannotFix
 
-    node = desk.node()
+    node = request.node()
     if not isinstance(node, cst.Attribute):
         raise CannotFix
-    return desk.fix("write None", UNSAFE, {node: in_place_of("None")})
+    return request.fix("write None", UNSAFE, {node: in_place_of("None")})
 
 
 RULE = Rule(

@@ -66,7 +66,7 @@ _BRANCHES = ("cond", "switch")
 
 
 def check(use: CarryUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a carry or a result of branches whose types differ."""
+    """Report a carry, or a result of branches, whose types differ."""
     verdict, name = use.verdict, use.function.rpartition(".")[2]
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.CARRY:
         return

@@ -66,7 +66,7 @@ from shardlint.rules.messages.common import refused, size_text, sizes_text
 
 
 def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a collective that JAX rejects for its array's shape or its own arguments."""
+    """Report a collective that JAX rejects because of its array's shape or its own arguments."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause not in (Cause.INDIVISIBLE, Cause.BAD_ARGUMENT):
         return

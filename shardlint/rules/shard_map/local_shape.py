@@ -60,7 +60,7 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report an operation that fails on shards."""
+    """Report an operation that fails on the shapes of shards."""
     if isinstance(use.verdict, Rejected) and use.verdict.cause is Cause.LOCAL_SHAPE:
         yield Problem(use.verdict.detail, use.place)
 

@@ -62,7 +62,7 @@ from shardlint.rules.messages.common import array_text, names_text
 
 
 def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a result that differs between devices which the spec takes for equal."""
+    """Report a result that differs between devices although the spec states that it is the same on them."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.VARYING:
         return

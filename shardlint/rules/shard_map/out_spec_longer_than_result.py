@@ -64,7 +64,7 @@ from shardlint.rules.shared_fixes import without_surplus
 
 
 def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
-    """Report an out_spec that is too long for the result of one shard."""
+    """Report an out_spec with more entries than the result of one shard has dimensions."""
     verdict, shape = use.verdict, use.shape
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.TOO_LONG:
         return

@@ -66,7 +66,7 @@ from shardlint.rules.messages.common import names_text, refused
 
 
 def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a permutation that is none, or leaves devices out."""
+    """Report pairs that are not a permutation, or that leave out devices."""
     verdict, axes = use.verdict, names_text(use.axes)
     if isinstance(verdict, Rejected):
         if verdict.cause is Cause.PERMUTATION:

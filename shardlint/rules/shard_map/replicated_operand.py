@@ -71,7 +71,7 @@ _REDUCE_ALSO = ("psum", "pmean", "psum_scatter")
 
 
 def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a collective that does not suit what its array varies over."""
+    """Report a collective that is not suitable for the axes over which its array varies."""
     verdict, axes = use.verdict, names_text(use.axes)
     if isinstance(verdict, Rejected):
         if verdict.cause is Cause.OPERAND:

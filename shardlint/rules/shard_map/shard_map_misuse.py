@@ -62,30 +62,30 @@ from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 
 if TYPE_CHECKING:
-    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.rewrites.fix_request import FixRequest
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a call of shard_map, or of what it returns, that JAX rejects."""
+    """Report a call of shard_map, or of the function it returns, that JAX rejects."""
     if isinstance(use.verdict, Rejected) and use.function in SIGNATURES:
         yield Problem(use.verdict.detail, use.place)
 
 
-def fix(desk: Desk) -> Fix:
-    """Name the arguments that `jax.shard_map` takes by keyword only."""
+def fix(request: FixRequest) -> Fix:
+    """Return the fix that passes by keyword the arguments for which `jax.shard_map` demands it."""
     import libcst as cst
 
     from shardlint.fixes.rewrites.calls import named
     from shardlint.fixes.rewrites.fix_request import SAFE
     from shardlint.fixes.syntax.program_tree import CannotFix
 
-    verdict = desk.use.verdict
+    verdict = request.use.verdict
     if not isinstance(verdict, Rejected) or "by position" not in verdict.detail:
         raise CannotFix
-    node = desk.node()
+    node = request.node()
     if not isinstance(node, cst.Call):
         raise CannotFix
-    return desk.fix("name the arguments", SAFE, {node: named(node, 1)})
+    return request.fix("name the arguments", SAFE, {node: named(node, 1)})
 
 
 RULE = Rule(

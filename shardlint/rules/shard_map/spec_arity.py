@@ -70,7 +70,7 @@ _COUNTED = {
 
 
 def check(use: ArityUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report specs that are too many or too few."""
+    """Report too many or too few specs."""
     if not isinstance(use.verdict, Rejected) or use.verdict.cause is not Cause.ARITY:
         return
     keyword, given, due = _COUNTED.get(use.api, (use.api.value, "spec", "value"))

@@ -66,7 +66,7 @@ _UNCHECKED = "(check_vma=False)"
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a result that differs between devices, and of which one is taken."""
+    """Report a result that differs between devices, of which JAX takes one unchecked."""
     if use.silent is not None and use.function.endswith(_UNCHECKED):
         yield Problem(
             f"{use.silent}, which its spec does not name, and check_vma=False lets it pass: the result is "

@@ -67,7 +67,7 @@ from shardlint.rules.shared_fixes import nearest_axis
 
 
 def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report an axis that is not bound, or one of vmap where only those of the mesh will do."""
+    """Report an axis that is not bound, or an axis of vmap where only mesh axes are allowed."""
     verdict, bound = use.verdict, use.environment.bound_axes
     if isinstance(verdict, Rejected) and verdict.cause is Cause.UNSUPPORTED:
         yield Problem(

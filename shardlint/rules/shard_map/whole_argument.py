@@ -52,11 +52,11 @@ from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 
 if TYPE_CHECKING:
-    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.rewrites.fix_request import FixRequest
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report an array that every device gets whole."""
+    """Report an array that is passed whole to every device."""
     if use.silent is not None and use.function.endswith("(in_specs=None)"):
         yield Problem(
             f"None in in_specs is no wish to keep a sharding: every device gets the whole of {use.silent}; "
@@ -65,19 +65,19 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
         )
 
 
-def fix(desk: Desk) -> Fix:
-    """Say by a spec that an argument of a shard_map is whole on every device."""
+def fix(request: FixRequest) -> Fix:
+    """Return the fix that states by a spec that an argument of a shard_map is whole on every device."""
     from shardlint.fixes.rewrites.fix_request import UNSAFE, in_place_of, literal
     from shardlint.fixes.syntax.program_tree import CannotFix
     from shardlint.inference.syntax.node_fields import walk
 
-    node = desk.node()
+    node = request.node()
     nothing = [inner for inner in walk(node) if literal(inner) is None]
     if len(nothing) != 1:
         raise CannotFix
-    needed = desk.names(nothing[0]).spec()
+    needed = request.names(nothing[0]).spec()
     text = f"{needed.name}()"
-    return desk.fix(f"write {text}", UNSAFE, {nothing[0]: in_place_of(text)}, needed.edits)
+    return request.fix(f"write {text}", UNSAFE, {nothing[0]: in_place_of(text)}, needed.edits)
 
 
 RULE = Rule(

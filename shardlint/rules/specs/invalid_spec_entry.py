@@ -43,7 +43,7 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import SPEC_KINDS, SpecHolder, entry_of, entry_place
 
 if TYPE_CHECKING:
-    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.rewrites.fix_request import FixRequest
 
 
 def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
@@ -72,15 +72,15 @@ def _kind(value: object) -> str:
     return "a nested tuple" if isinstance(value, tuple) else "no axis name"
 
 
-def fix(desk: Desk) -> Fix:
-    """Write the names of a nested tuple as one tuple, or as one name."""
+def fix(request: FixRequest) -> Fix:
+    """Return the fix that writes the names of a nested tuple as one tuple, or as one name."""
     import libcst as cst
 
     from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, in_place_of, literal
     from shardlint.fixes.rewrites.specs import leaves_of
     from shardlint.fixes.syntax.program_tree import CannotFix
 
-    node = desk.node()
+    node = request.node()
     if not isinstance(node, cst.Tuple | cst.List):
         raise CannotFix
     leaves = [*leaves_of(node)]
@@ -88,11 +88,11 @@ def fix(desk: Desk) -> Fix:
     nothing = [leaf for leaf in leaves if literal(leaf) is None]
     if len(names) + len(nothing) != len(leaves) or not names:
         raise CannotFix
-    written = ", ".join(desk.tree.written(name) for name in names)
-    if "\n" in written or "#" in desk.tree.written(node):
+    written = ", ".join(request.tree.written(name) for name in names)
+    if "\n" in written or "#" in request.tree.written(node):
         raise CannotFix
     text = written if len(names) == 1 else f"({written})"
-    return desk.fix(f"write {text}", UNSAFE if nothing else SAFE, {node: in_place_of(text)})
+    return request.fix(f"write {text}", UNSAFE if nothing else SAFE, {node: in_place_of(text)})
 
 
 RULE = Rule(

@@ -49,11 +49,11 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import api_text
 
 if TYPE_CHECKING:
-    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.rewrites.fix_request import FixRequest
 
 
 def check(use: ShardingUse | Placement | CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report what stands where a spec is meant."""
+    """Report another value where a spec is meant."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.NOT_A_SPEC:
         return
@@ -78,30 +78,30 @@ def _way_out(written: str) -> str:
     return f"write `P({written})`" if written[:1] in "\"'" else "wrap it in `P(...)`"
 
 
-def fix(desk: Desk) -> Fix:
-    """Make a spec of a tuple, a list or a string that stands where one is meant."""
+def fix(request: FixRequest) -> Fix:
+    """Return the fix that makes a spec of a tuple, a list or a string."""
     import libcst as cst
 
     from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, literal
     from shardlint.fixes.rewrites.specs import called
     from shardlint.fixes.syntax.program_tree import CannotFix
 
-    use = desk.use
+    use = request.use
     if not isinstance(use, ShardingUse | Placement):
         raise CannotFix
     if isinstance(use, Placement) and not use.api.value.startswith("shard_map"):
         raise CannotFix  # a bare spec would need a mesh in the context
     if isinstance(use.spec, Junk) and "P(" in use.spec.text:
         raise CannotFix  # a tuple or list of specs: which is meant, only the author knows
-    node = desk.node()
+    node = request.node()
     nothing = literal(node) is None
     if not nothing and not isinstance(literal(node), str) and not isinstance(node, cst.Tuple | cst.List):
         raise CannotFix
-    needed = desk.names(node).spec()
+    needed = request.names(node).spec()
     if isinstance(node, cst.Tuple) and not node.lpar:
         raise CannotFix
     function = cst.parse_expression(needed.name)
-    return desk.fix(
+    return request.fix(
         f"make it a {needed.name}",
         UNSAFE if nothing else SAFE,
         {node: lambda old: called(function, old)},

@@ -51,14 +51,14 @@ from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import entry_place
 
 if TYPE_CHECKING:
-    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.rewrites.fix_request import FixRequest
 
 #: Each use with what is wrong with it.
 Found = Iterable[tuple[Use, Problem]]
 
 
 def check(uses: Sequence[SpecUse | Placement | ParameterUse], settings: RuleSettings) -> Found:
-    """Report entries that shard nothing though they are not None."""
+    """Report entries that shard nothing although they are not None."""
     # A spec that meets an array brings the places of its entries.
     met = {use.entry_places for use in uses if not isinstance(use, SpecUse)}
     for use in uses:
@@ -82,23 +82,24 @@ def _is_empty(entry: Entry) -> bool:
 
 
 def _is_choice(use: SpecUse, entry: Entry) -> bool:
-    """An empty tuple among several possible values is how programs say "no axes here"."""
+    """Return whether an entry is an empty tuple among several possible values: programs mean "no axes here"
+    by that."""
     return entry == () and use.variants > 1
 
 
-def fix(desk: Desk) -> Fix:
-    """Write None for an entry that shards nothing."""
+def fix(request: FixRequest) -> Fix:
+    """Return the fix that writes None for an entry that shards nothing."""
     import libcst as cst
 
     from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, in_place_of, literal
     from shardlint.fixes.syntax.program_tree import CannotFix
 
-    node = desk.node()
+    node = request.node()
     value = literal(node)
     empty = value == "" or (isinstance(node, cst.Tuple) and not node.elements)
     if not empty and (value is None or value):
         raise CannotFix
-    return desk.fix("write None", SAFE if empty else UNSAFE, {node: in_place_of("None")})
+    return request.fix("write None", SAFE if empty else UNSAFE, {node: in_place_of("None")})
 
 
 RULE = ProjectRule(

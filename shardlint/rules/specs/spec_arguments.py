@@ -53,7 +53,7 @@ _FUNCTIONS = frozenset(
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report an argument that is no part of a spec or a sharding."""
+    """Report an invalid argument of a spec or a sharding."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.BAD_ARGUMENT:
         return

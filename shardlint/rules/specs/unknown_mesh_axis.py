@@ -56,7 +56,7 @@ from shardlint.rules.shared_fixes import nearest_axis
 
 
 def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
-    """Report an axis that the mesh lacks."""
+    """Report an axis that the mesh does not have."""
     verdict, mesh = use.verdict, mesh_of(use)
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.UNKNOWN_AXIS or mesh is None:
         return

@@ -57,7 +57,7 @@ from shardlint.rules.messages.versions import described, is_argument, is_guarded
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a name that the release does not have yet, where nothing guards it."""
+    """Report a name that the release does not have yet, unless the program guards against that."""
     state = state_of(use.name, use.release)
     if state is None or not state.added or state.later is None:
         return

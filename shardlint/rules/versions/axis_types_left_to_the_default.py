@@ -43,7 +43,7 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a mesh whose axes another release that is meant gives another type."""
+    """Report a mesh whose axes have other types by default in another targeted release."""
     if use.name != EXPLICIT_BY_DEFAULT or is_removed("jax.sharding.AxisType", settings.target.low):
         return
     if holds(EXPLICIT_BY_DEFAULT, settings.target.high) or holds(WARNS_OF_DEFAULT, use.release):

@@ -53,7 +53,7 @@ from shardlint.rules.shared_fixes import with_new_name
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a name that is deprecated but still there, if all releases that are meant have another one."""
+    """Report a deprecated name, if all targeted releases have its replacement."""
     state = state_of(use.name, use.release)
     if state is None or not state.deprecated or state.row is None:
         return

@@ -38,7 +38,7 @@ from shardlint.rules.shared_fixes import with_new_name
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a name that is gone, where nothing guards it."""
+    """Report a name that is removed, unless the program guards against that."""
     state = state_of(use.name, use.release)
     if state is None or state.there or state.row is None or is_argument(use.name):
         return
