@@ -59,7 +59,7 @@ def build_server() -> ShardlintServer:
 
 
 def main(argv: Sequence[str] = ()) -> int:
-    """Serve one client until it says ``exit`` or goes away."""
+    """Serve one client until it requests ``exit`` or disconnects."""
     parser = argparse.ArgumentParser(prog="shardlint server", description=__doc__)
     parser.add_argument("--stdio", action="store_true", help="speak on stdin and stdout, as it does anyway")
     parser.add_argument("--tcp", type=_address, metavar="PORT", help="listen on a port of loopback instead")
@@ -96,7 +96,7 @@ def _is_failure(record: logging.LogRecord) -> bool:
 
 
 def _address(text: str) -> tuple[str, int]:
-    """A port, or an address of this machine and a port: no other machine can be listened to."""
+    """Return the address and port in ``port`` or ``address:port``, which must be of this machine."""
     host, _, port = text.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
     try:

@@ -70,7 +70,7 @@ class ShardlintServer(LanguageServer):
         self._complaints: frozenset[Problem] = frozenset()
 
     def begin(self, params: types.InitializeParams) -> None:
-        """Take the client's options; publish diagnostics unless it pulls them."""
+        """Apply the client's options; publish diagnostics unless the client pulls them."""
         self.protocol._workspace = self.documents = Documents(
             self.workspace.root_uri,
             self._text_document_sync_kind,
@@ -101,12 +101,13 @@ class ShardlintServer(LanguageServer):
         return pulls(self)
 
     def folders(self) -> list[str]:
-        """The paths of the workspace's folders."""
+        """Return the paths of the workspace's folders."""
         uris = list(self.workspace.folders) or [uri for uri in (self.workspace.root_uri,) if uri]
         return [path.rstrip(os.sep) or os.sep for uri in uris if (path := file_of(uri)) is not None]
 
     def shunned(self, path: str) -> list[str]:
-        """The folders of which nothing is run for a file: the workspace's, and its own, unless trusted."""
+        """Return the folders from which nothing is run for a file: the workspace's and its own, unless
+        trusted."""
         if self.options.trusted:
             return []
         folders, folder = self.folders(), os.path.dirname(path)
@@ -115,7 +116,7 @@ class ShardlintServer(LanguageServer):
         )
 
     def set_options(self, options: Options, of_folders: dict[str, Options]) -> None:
-        """Take options, and those of some workspace folders, by path."""
+        """Set the options, and those of some workspace folders, by path."""
         self.configuration.options = options
         self.configuration.of_folders = {folder: of_folders.get(folder, options) for folder in self.folders()}
         self.analyses.pause = options.debounce / 1000
@@ -123,13 +124,13 @@ class ShardlintServer(LanguageServer):
     # -- what is open ---------------------------------------------------------------------------
 
     def opened(self, uri: str) -> None:
-        """A file or notebook was opened."""
+        """Handle an opened file or notebook."""
         self._text_replaced(uri)
         if self.publisher is not None:
             self.publisher.schedule(uri)
 
     def changed(self, uri: str) -> None:
-        """An open file or notebook was edited."""
+        """Handle an edit of an open file or notebook."""
         self.analyses.changed(uri)
         if self.publisher is not None:
             self.publisher.schedule(uri)
@@ -137,7 +138,7 @@ class ShardlintServer(LanguageServer):
             self.touched([path], but=uri)
 
     def saved(self, uri: str) -> None:
-        """A file was saved, which others may import: their reports are asked for anew."""
+        """Handle a saved file: other files may import it, so their reports are renewed."""
         if self.analyses.told_of_changes:
             return  # of the file itself, too, if it is not open; else nothing has changed
         self._names_changed = True
@@ -146,7 +147,7 @@ class ShardlintServer(LanguageServer):
         self.renew_all()
 
     def closed(self, uri: str) -> None:
-        """A file or notebook was closed."""
+        """Handle a closed file or notebook."""
         self.analyses.closed(uri)
         self.insights.forget(uri)
         if self.publisher is not None:
@@ -154,7 +155,7 @@ class ShardlintServer(LanguageServer):
         self._text_replaced(uri)
 
     def _text_replaced(self, uri: str) -> None:
-        """The text of a file took the place of what is on the disk, or the other way round."""
+        """Handle a file whose text on disk and in the editor replaced one another."""
         path = file_of(uri)
         if path is None or not path.endswith((".py", ".pyi")):
             return
@@ -165,9 +166,9 @@ class ShardlintServer(LanguageServer):
     # -- what has changed -----------------------------------------------------------------------
 
     def touched(self, paths: Collection[str], but: str | None = None, names: bool = False) -> None:
-        """Files have changed: report anew on what depends on them, ``but`` for one target.
+        """Renew the reports that depend on changed files, ``but`` for one target.
 
-        ``names`` is whether some were made or deleted.
+        ``names`` is true if some files were created or deleted.
         """
         self.generation += 1
         self._names_changed |= names
@@ -179,13 +180,13 @@ class ShardlintServer(LanguageServer):
         self.refresher.soon()
 
     def renew_all(self) -> None:
-        """Report anew on all that is open."""
+        """Renew the reports on all open targets."""
         if self.publisher is not None:
             self.publisher.schedule_all()
         self.refresher.soon()
 
     def look_at_configuration(self, forget: bool = False) -> None:
-        """Have configurations read that have changed; or ``forget`` them all, which folders have any."""
+        """Have changed configurations read again; with ``forget``, all of them."""
 
         def look(_: object) -> None:
             if forget:
@@ -196,7 +197,7 @@ class ShardlintServer(LanguageServer):
         self.worker.submit(lambda: self.in_worker(look), Urgency.OPEN)
 
     def warn(self, message: str) -> None:
-        """Show the user a problem that shardlint goes on without."""
+        """Show the user a problem that does not stop shardlint."""
         self.window_show_message(
             types.ShowMessageParams(
                 type=types.MessageType.Warning, message=f"shardlint: {media.messages(message)}"
@@ -219,11 +220,11 @@ class ShardlintServer(LanguageServer):
         return self.in_worker(lambda opened: self.linter.report(target, opened))
 
     def _submit(self, work: Callable[[dict[str, bytes]], T], urgency: Urgency) -> asyncio.Future[T]:
-        """Have some work done in the thread that analyses, which is given the open texts of then."""
+        """Have work done in the analysis thread, with the texts that are open when it begins."""
         return self.worker.submit(lambda: self.in_worker(work), urgency)
 
     def in_worker(self, work: Callable[[dict[str, bytes]], T]) -> Callable[[], T]:
-        """Make some work, which is given the open texts of now, ready for the thread that analyses."""
+        """Return work for the analysis thread, with the texts that are open now."""
         opened, names_changed = self.documents.opened(), self._names_changed
         self._names_changed = False
 
@@ -238,14 +239,14 @@ class ShardlintServer(LanguageServer):
         self.log_failure(f"shardlint failed on {target.path}", error)
 
     def log_failure(self, what: str, error: BaseException) -> None:
-        """Tell of a failure of shardlint's own."""
+        """Log a failure of shardlint itself."""
         trace = "".join(traceback.format_exception(error))
         self.window_log_message(
             types.LogMessageParams(type=types.MessageType.Error, message=media.messages(f"{what}:\n{trace}"))
         )
 
     def _complain(self, problems: frozenset[Problem]) -> None:
-        """Show what is wrong with configurations, in a message and where it stands."""
+        """Show errors in configurations, in a message and at their places."""
         before, self._complaints = self._complaints, problems
         for problem in sorted(problems - before, key=str):
             self.warn(problem.message)

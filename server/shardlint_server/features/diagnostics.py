@@ -27,22 +27,22 @@ def register_pull(server: ShardlintServer) -> None:
 
 
 def did_open(server: ShardlintServer, params: types.DidOpenTextDocumentParams) -> None:
-    """A file was opened."""
+    """Handle an opened file."""
     server.opened(params.text_document.uri)
 
 
 def did_change(server: ShardlintServer, params: types.DidChangeTextDocumentParams) -> None:
-    """A file was edited."""
+    """Handle an edit of a file."""
     server.changed(params.text_document.uri)
 
 
 def did_save(server: ShardlintServer, params: types.DidSaveTextDocumentParams) -> None:
-    """A file was saved."""
+    """Handle a saved file."""
     server.saved(params.text_document.uri)
 
 
 def did_close(server: ShardlintServer, params: types.DidCloseTextDocumentParams) -> None:
-    """A file was closed."""
+    """Handle a closed file."""
     server.closed(params.text_document.uri)
 
 

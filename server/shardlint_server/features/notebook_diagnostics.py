@@ -15,15 +15,15 @@ def register(server: ShardlintServer) -> None:
 
 
 def did_open(server: ShardlintServer, params: types.DidOpenNotebookDocumentParams) -> None:
-    """A notebook was opened."""
+    """Handle an opened notebook."""
     server.opened(params.notebook_document.uri)
 
 
 def did_change(server: ShardlintServer, params: types.DidChangeNotebookDocumentParams) -> None:
-    """A cell was edited, or cells were added, moved or deleted."""
+    """Handle edits of cells, and cells that were added, moved or deleted."""
     server.changed(params.notebook_document.uri)
 
 
 def did_close(server: ShardlintServer, params: types.DidCloseNotebookDocumentParams) -> None:
-    """A notebook was closed."""
+    """Handle a closed notebook."""
     server.closed(params.notebook_document.uri)

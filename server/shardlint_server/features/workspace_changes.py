@@ -57,7 +57,7 @@ def files_changed(server: ShardlintServer, params: types.DidChangeWatchedFilesPa
 
 
 async def settings_changed(server: ShardlintServer, params: types.DidChangeConfigurationParams) -> None:
-    """The editor's settings changed: the new ones are in the notification, or are requested."""
+    """Apply changed settings of the editor, which are in the notification or are requested."""
     workspace = server.client_capabilities.workspace
     if workspace is not None and workspace.configuration:
         await _ask_settings(server)

@@ -97,7 +97,7 @@ class WorkspaceReports:
     # -- in the thread that analyses --------------------------------------------------------------
 
     def _paths(self, opened: dict[str, bytes]) -> list[str]:
-        """The files that can matter, of all folders."""
+        """Return the relevant files of all folders."""
         configuration = self._server.configuration
         found: dict[str, None] = {}
         with editing.opened(opened):

@@ -14,7 +14,7 @@ from shardlint_server.session import ShardlintServer
 
 
 class Bar:
-    """Shows how far something is. ``cancelled`` is set when the user wants it no more."""
+    """Shows progress. ``cancelled`` is set when the user cancels."""
 
     def __init__(self, server: ShardlintServer, token: types.ProgressToken | None) -> None:
         self._server = server
@@ -23,7 +23,7 @@ class Bar:
         self.cancelled = asyncio.Event()
 
     def report(self, message: str, done: int, of: int) -> None:
-        """Say what is done of how much; what would look the same is not sent."""
+        """Report progress; a value that would look the same is not sent."""
         percentage = 100 * done // max(of, 1)
         if self._token is None or percentage == self._shown:
             return
@@ -37,7 +37,7 @@ class Bar:
 async def progress(
     server: ShardlintServer, title: str, token: types.ProgressToken | None = None
 ) -> AsyncIterator[Bar]:
-    """Show a bar, by the client's ``token`` or by one of ours if the client takes that."""
+    """Show a bar, under the client's ``token``, or under one of ours if the client accepts that."""
     window = server.client_capabilities.window
     if token is None and window is not None and window.work_done_progress:
         token = str(uuid.uuid4())

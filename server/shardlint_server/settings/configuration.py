@@ -29,10 +29,10 @@ class _Made:
 
 
 class Configuration:
-    """Finds settings, and knows for how long they hold. Its methods are for the thread that analyses.
+    """Finds settings, and caches them while they are valid. Its methods are for the analysis thread.
 
     Args:
-        complain: told of all that is wrong at the moment, whenever that is something else than before.
+        complain: called with all present problems whenever they have changed.
     """
 
     def __init__(self, complain: Callable[[frozenset[Problem]], None]) -> None:
@@ -44,23 +44,24 @@ class Configuration:
         self.of_folders: Mapping[str, Options] = {}
 
     def options_of(self, path: str) -> Options:
-        """The editor's options for a file or folder: those of the innermost workspace folder it is in."""
+        """Return the editor's options for a file or folder: those of the innermost workspace folder around
+        it."""
         of_folders = self.of_folders
         folder = _innermost(of_folders, path)
         return self.options if folder is None else of_folders[folder]
 
     def folder_of(self, path: str) -> str | None:
-        """The innermost workspace folder that a path is in, or is; None if it is in none."""
+        """Return the innermost workspace folder that is, or contains, a path; None if there is none."""
         return _innermost(self.of_folders, path)
 
     def settings_of(self, path: str) -> Settings:
-        """The settings for a file."""
+        """Return the settings for a file."""
         return self.settings_of_folder(os.path.dirname(path) or ".")
 
     def settings_of_folder(self, folder: str) -> Settings:
-        """The settings for the files in a folder; what they were made from is noted as read.
+        """Return the settings for the files in a folder, and record the files they were read from.
 
-        Where a configuration is wrong, those hold that it had before, or else the defaults.
+        While the configuration has an error, its last valid settings apply, or else the defaults.
         """
         options = self.options_of(folder)
         made = self._made.get(folder)
@@ -74,12 +75,12 @@ class Configuration:
         return made.settings
 
     def look(self) -> None:
-        """Read again what has changed, so that what is wrong with it is known before a file needs it."""
+        """Read changed configurations again, so that their errors are known before a file needs them."""
         for folder in list(self._made):
             self.settings_of_folder(folder)
 
     def forget_folders(self) -> None:
-        """Forget what is known of folders, which may be none of the workspace any more."""
+        """Drop all settings, since folders may no longer belong to the workspace."""
         self._made.clear()
         if self._problems:
             self._problems = frozenset()
@@ -111,7 +112,7 @@ def _settings(folder: str, options: Options, around: str | None) -> Settings:
 
 
 def _rooted(settings: Settings, around: str | None) -> Settings:
-    """Settings with which modules are looked for in the workspace folder as well."""
+    """Return settings that look modules up in the workspace folder too."""
     if around is None or around in (settings.root, *settings.outer_roots):
         return settings
     return dataclasses.replace(settings, outer_roots=(*settings.outer_roots, around))

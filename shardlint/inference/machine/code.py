@@ -36,7 +36,7 @@ class Code:
 
     @property
     def node(self) -> cst.FunctionDef | cst.Lambda:
-        """The definition. Raises BrokenText if libcst cannot read it although `ast` could."""
+        """Return the definition. Raises BrokenText if libcst cannot read it although `ast` could."""
         if self._node is not None:
             return cast("cst.FunctionDef | cst.Lambda", self.unit.latest(self._node))
         found = self.unit.body[0]
@@ -45,7 +45,7 @@ class Code:
 
     @property
     def header(self) -> cst.FunctionDef | cst.Lambda:
-        """The definition, or at least its signature and decorators."""
+        """Return the definition, or at least its signature and decorators."""
         if self._part is None:
             return self.node
         found = self._part.header.body[0]
@@ -54,12 +54,12 @@ class Code:
 
     @property
     def header_unit(self) -> Unit:
-        """The unit that contains the header's nodes."""
+        """Return the unit that contains the header's nodes."""
         return self.unit if self._part is None else self._part.header
 
     @property
     def parameters(self) -> tuple[cst.Parameters, list[str], list[str]]:
-        """The signature, the names of positional parameters, and those of keyword-only ones."""
+        """Return the signature, the names of positional parameters, and those of keyword-only ones."""
         params = self.header.params
         if self._named is None or self._named[0] is not params:
             positional = [self.parameter_name(one) for one in (*params.posonly_params, *params.params)]

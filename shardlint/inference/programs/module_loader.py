@@ -184,7 +184,7 @@ class Project:
 
     @cached_property
     def _planned(self) -> frozenset[Path]:
-        """The files that the program may import."""
+        """Return the files that the program may import."""
         known = {path: run for (path, *_), run in _shared.items()}
         if self.program is None:
             return frozenset()

@@ -69,7 +69,7 @@ class Positions:
 
     @cached_property
     def _numbers(self) -> dict[int, int]:
-        """The number of each expression, by the identity of its node."""
+        """Return the number of each expression, by the identity of its node."""
         return {id(node): number for number, node in enumerate(self._expressions)}
 
     @cached_property
@@ -78,7 +78,7 @@ class Positions:
 
     @cached_property
     def _placing(self) -> _Placing | None:
-        """The placing of the text's expressions; None if `ast` does not tell."""
+        """Return the placing of the text's expressions; None if `ast` does not determine it."""
         try:
             placing = _Placing(self._text, self._noted)
         except (Untranslated, RecursionError):
@@ -87,7 +87,7 @@ class Positions:
 
     @cached_property
     def _exact(self) -> dict[int, Range]:
-        """The positions from libcst, by the identity of the node."""
+        """Return the positions from libcst, by the identity of the node."""
         try:
             module = cst.parse_module(self._text)
         except cst.ParserSyntaxError:

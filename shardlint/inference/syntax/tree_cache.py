@@ -29,7 +29,7 @@ class Tree:
 
     @cached_property
     def positions(self) -> Positions:
-        """The positions of all nodes, computed on demand."""
+        """Return the positions of all nodes, computed on demand."""
         return Positions(self._text, self.body, self._expressions, self._noted)
 
 

@@ -157,7 +157,7 @@ class Unit:
 
     @property
     def body(self) -> Sequence[cst.BaseStatement | cst.BaseSmallStatement]:
-        """The statements of the unit. Raises BrokenText."""
+        """Return the statements of the unit. Raises BrokenText."""
         body = self._parsed().body
         if not self.indented:
             return body

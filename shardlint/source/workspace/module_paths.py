@@ -23,7 +23,7 @@ def import_folders(path: Path, roots: Iterable[Path]) -> list[Path]:
 
 @lru_cache(maxsize=1_000)
 def _folders(here: Path, roots: Sequence[Path], _: str) -> list[Path]:
-    """The same, cached by folder while paths start from the same working directory."""
+    """Return the same, cached by folder while the working directory of the paths stays the same."""
     return [*[here, *here.parents][:_ABOVE], *(_spelled(root, here) for root in roots)]
 
 

@@ -123,7 +123,7 @@ class Forward:
         return "float32" if value is None else as_dtype(value)
 
     def param(self, name: str, shape: Shape, init: Value | None, flat: Shape | None = None) -> Value:
-        """Make a parameter of the layer."""
+        """Create a parameter of the layer."""
         self.made.add(name)
         made = make_variable(
             self.call.interpreter,
@@ -138,7 +138,7 @@ class Forward:
         return made
 
     def state(self, collection: str, name: str, shape: Shape, dtype: str | None) -> Value:
-        """Make a variable that is not a parameter."""
+        """Create a variable that is not a parameter."""
         interpreter, owner = self.call.interpreter, self.owner
         return make_variable(interpreter, self.binding, collection, name, owner, lambda: Array(shape, dtype))
 

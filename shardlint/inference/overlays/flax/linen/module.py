@@ -96,7 +96,7 @@ LAYERS = {**PLAIN, **RECURRENT, **WRAPPERS}
 
 
 def _construct(call: Call, prefix: str = "") -> Value:
-    """Make a layer: its arguments become its fields. A transform adds ``prefix`` to the name of its class."""
+    """Create a layer with its arguments as fields. A transform adds ``prefix`` to the name of its class."""
     class_name = call.name.rpartition(".")[2]
     order = LAYERS[class_name].fields
     fields = dict(zip(order, call.args, strict=False)) | call.kwargs

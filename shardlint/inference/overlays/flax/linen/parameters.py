@@ -54,7 +54,7 @@ def make_variable(
     initial: Callable[[], Value],
     flat: Shape | None = None,
 ) -> Value:
-    """Make a variable, or find the existing one, and return it without its box.
+    """Create a variable, or find the existing one, and return it without its box.
 
     A new parameter is recorded; names that JAX rejects leave its value unknown. ``flat`` is the shape in
     which a general dense layer initializes and unboxes it, before it is reshaped.

@@ -105,7 +105,7 @@ class Build:
         return "float32" if value is None else as_dtype(value)
 
     def param(self, name: str, shape: Shape, init: str | None = None, flat: Shape | None = None) -> Value:
-        """Make a parameter; its initializer is the argument ``<name>_init`` unless ``init`` names another."""
+        """Create a parameter; its initializer is the argument ``<name>_init``, or the one named by ``init``."""
         call = self.call
         self.made.add(name)
         value = self.initialized(self.args.get(init or f"{name}_init"), shape, flat)
@@ -464,7 +464,7 @@ def construct(
     owner: Owner,
     layers: Mapping[str, Layer] | None = None,
 ) -> Value:
-    """Make a layer of one of the classes from its arguments by name."""
+    """Create a layer of one of the classes from its arguments by name."""
     kind = f"flax.nnx.{class_name}"
     build = Build(call, kind, args, owner)
     try:

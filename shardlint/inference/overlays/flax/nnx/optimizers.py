@@ -52,9 +52,9 @@ def _marked(params: Value) -> Value:
 
 
 def _remake(call: Call) -> Callable[[Value], Value]:
-    """Make a variable of each array in a state.
+    """Create a variable for each array in a state.
 
-    Variables of one parameter and one shape are refused together: the first is recorded.
+    Variables of one parameter and one shape are rejected together: the first is recorded.
     """
     owner = Owner("nnx", call.name.removeprefix("flax."), call.place)
     first: dict[object, Value] = {}

@@ -94,7 +94,7 @@ def with_metadata(call: Call) -> Value:
 def make_variable(
     call: Call, kind: str, value: Value, metadata: dict[str, Value] | None, owner: Owner, name: str
 ) -> Value:
-    """Make a variable: shard it by its metadata, and record a parameter.
+    """Create a variable: shard it by its metadata, and record a parameter.
 
     ``metadata`` is None if it is unknown. The initializer's metadata takes precedence, as in
     `flax.nnx.Variable`.

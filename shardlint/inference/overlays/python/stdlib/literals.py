@@ -49,7 +49,7 @@ def _yaml(text: str) -> Any:
 
 
 def _yaml_with_loader(call: Call) -> Value:
-    """`yaml.load(text, Loader)`: the loaders differ in the objects that they make of tags."""
+    """`yaml.load(text, Loader)`: the loaders create different objects for tags."""
     stream, loader = call.bind("stream", "Loader")
     if not isinstance(loader, External) or not loader.name.endswith(_LOADERS):
         return Unknown("a loader that is not known")
