@@ -23,10 +23,10 @@ class Results:
     program read is unchanged: the modules it imports, and the absence of those it searched first.
     """
 
-    def __init__(self, store: Store, known: file_access.Seen) -> None:
+    def __init__(self, store: Store, known: file_access.FileAccesses) -> None:
         self.store = store
         self._tool = tool_digest(store)
-        self._facts = validation.Facts(known)
+        self._files = validation.CurrentFiles(known)
 
     def key(self, source: Source, settings: Hashable) -> bytes:
         """Return a key that is equal for sources with the same own text and settings."""
@@ -45,21 +45,21 @@ class Results:
             return None
         try:
             before, _, result = kept.partition(b"\n")
-            if not self._facts.hold(json.loads(before)):
+            if not self._files.match(json.loads(before)):
                 return None
             return decode(result.decode())
         except (ValueError, RecursionError, CannotDecode):
             return None
 
-    def keep(self, key: bytes, result: str, read: file_access.Seen) -> None:
+    def put(self, key: bytes, result: str, read: file_access.FileAccesses) -> None:
         """Store an encoded result with the file accesses it depends on."""
-        if not read.torn:
+        if not read.inconsistent:
             made_from = validation.written(read, None)
-            self.store.keep(
+            self.store.put(
                 key, json.dumps(made_from, separators=(",", ":")).encode() + b"\n" + result.encode()
             )
 
     @property
-    def accesses(self) -> file_access.Seen:
+    def accesses(self) -> file_access.FileAccesses:
         """Return the file accesses made to validate results."""
-        return self._facts.accesses
+        return self._files.accesses

@@ -90,7 +90,7 @@ class Store:
                         self._stale.add(key)
         return found
 
-    def keep(self, key: bytes, value: bytes) -> None:
+    def put(self, key: bytes, value: bytes) -> None:
         """Store a value: it is written by `save`, or once many are pending."""
         if self.problem is not None:
             return

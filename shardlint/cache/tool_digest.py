@@ -30,7 +30,7 @@ def tool_digest(store: Store) -> bytes:
     found = store.get(key)
     if found is None or len(found) != 16:
         found = _digest([path for path, _ in files])
-        store.keep(key, found)
+        store.put(key, found)
     return found
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shardlint.source.workspace import file_access
-from shardlint.source.workspace.file_access import Seen, Stamp, Text
+from shardlint.source.workspace.file_access import FileAccesses, Stamp, Text
 
 #: The granularity of file times, in nanoseconds: a file that was changed less than this before it was read
 #: may be changed once more and have the same stamp.
@@ -22,7 +22,7 @@ def now() -> int:
     return time.time_ns()
 
 
-def written(found: Seen, since: int | None) -> dict[str, Any]:
+def written(found: FileAccesses, since: int | None) -> dict[str, Any]:
     """Return recorded accesses as JSON values; without a start time (``since``) no stamp is trusted."""
     texts = {path: [digest, _trusted(stamp, since)] for path, (digest, stamp) in found.texts.items()}
     absent: dict[str, list[str]] = {}
@@ -42,29 +42,29 @@ def _trusted(stamp: Stamp | None, since: int | None) -> list[int] | None:
     return list(stamp)
 
 
-class Facts:
+class CurrentFiles:
     """The current file system; each path is examined once, and recorded in ``accesses``.
 
     ``known`` are accesses made earlier in this run. ``read`` counts the texts that were read because no stamp
     proved them unchanged.
     """
 
-    def __init__(self, known: Seen | None = None) -> None:
-        self.accesses = Seen() if known is None else known
+    def __init__(self, known: FileAccesses | None = None) -> None:
+        self.accesses = FileAccesses() if known is None else known
         self.read = 0
 
-    def hold(self, facts: Mapping[str, Any]) -> bool:
+    def match(self, record: Mapping[str, Any]) -> bool:
         """Return whether everything recorded is unchanged; False for a malformed record."""
         try:
             return (
-                all(self._kind(path) == kind for path, kind in facts["kinds"].items())
+                all(self._kind(path) == kind for path, kind in record["kinds"].items())
                 and all(
                     self._kind(os.path.join(folder, name)) == file_access.NOTHING
-                    for folder, names in facts["absent"].items()
+                    for folder, names in record["absent"].items()
                     for name in names
                 )
-                and all(self._folder(path) == digest for path, digest in facts["folders"].items())
-                and all(self._is_text(path, *text) for path, text in facts["texts"].items())
+                and all(self._folder(path) == digest for path, digest in record["folders"].items())
+                and all(self._is_text(path, *text) for path, text in record["texts"].items())
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             return False

@@ -162,7 +162,7 @@ def _checked(
             else:
                 report = linter.check_read(files, sources, progress, options.show_unresolved)
     if recall is not None:
-        recall.keep(report, settings.baseline is not None, read)
+        recall.put(report, settings.baseline is not None, read)
     if options.confirm and linter is not None:
         report = linter.confirm(report, options.python, progress)
     return _finished(options, linter, report, unsaved, progress)
@@ -197,7 +197,7 @@ def _finished(
         for note in report.notes:
             report_output.aside(f"note: {note}")
     excerpts = Excerpts(dict([unsaved] if unsaved else []))
-    report_output.say(report, options, excerpts, fixable, failed, _page_of(options, linter))
+    report_output.write_report(report, options, excerpts, fixable, failed, _page_of(options, linter))
     if outcome.failures or failed:
         return FAILED
     return FOUND if report.failing and not options.exit_zero else CLEAN

@@ -53,7 +53,7 @@ def check_options(options: argparse.Namespace) -> None:
         raise CannotSay(f"{options.output_file} cannot be written: it is a folder")
 
 
-def say(
+def write_report(
     report: Report,
     options: argparse.Namespace,
     excerpts: Excerpts,

@@ -47,7 +47,7 @@ class Analyzer:
         if self._store is not None:
             from shardlint.cache.inference_results import Results
 
-            self._results = Results(self._store, file_access.so_far())
+            self._results = Results(self._store, file_access.current())
 
     def analyze(
         self, sources: Sequence[Source], settings: InferenceSettings, progress: Progress | None = None
@@ -62,7 +62,7 @@ class Analyzer:
             for number, source in enumerate(sources):
                 keys[number] = results.key(source, settings)
                 found[number] = _cached(source, results.get(keys[number]))
-            file_access.take_in(results.accesses)
+            file_access.merge(results.accesses)
         left = [number for number, known in enumerate(found) if known is None]
         works = self._worked(sources, left, settings)
         with collecting_seldom():
@@ -70,9 +70,9 @@ class Analyzer:
                 if progress is not None:
                     progress("checking", done, len(sources))
                 found[number] = work.analyzed
-                file_access.take_in(work.read)
+                file_access.merge(work.read)
                 if results is not None and work.whole and (text := work.encoded()) is not None:
-                    results.keep(keys[number], text, work.read)
+                    results.put(keys[number], text, work.read)
         return [one for one in found if one is not None]
 
     def _worked(

@@ -79,8 +79,8 @@ class Recall:
             return None
         try:
             before, _, result = kept.partition(b"\n")
-            record, now = json.loads(before), validation.Facts()
-            if not now.hold(record):
+            record, now = json.loads(before), validation.CurrentFiles()
+            if not now.match(record):
                 return None
             findings, notes, files, paths, has_baseline = decode(result.decode())
             texts = set(record["texts"])
@@ -91,13 +91,13 @@ class Recall:
         if now.read:
             # Their stamps will be older the next time, and need not be verified by reading.
             record = validation.written(now.accesses, self._since)
-            self._store.keep(self._key, _line(record) + result)
+            self._store.put(self._key, _line(record) + result)
         return Recalled(Report(findings, notes, files, _Sources(paths)), has_baseline)
 
-    def keep(self, report: Report, has_baseline: bool, read: file_access.Seen) -> None:
+    def put(self, report: Report, has_baseline: bool, read: file_access.FileAccesses) -> None:
         """Store a finished check, unless a file changed meanwhile or something failed."""
         read = read.whole()
-        if read.torn or any(finding.name == "internal-error" for finding in report.findings):
+        if read.inconsistent or any(finding.name == "internal-error" for finding in report.findings):
             return
         findings = tuple(replace(finding, use=None) for finding in report.findings)
         paths = tuple(source.path for source in report.sources)
@@ -105,7 +105,7 @@ class Recall:
             result = encode((findings, report.notes, report.files, paths, has_baseline))
         except CannotEncode:
             return
-        self._store.keep(self._key, _line(validation.written(read, self._since)) + result.encode())
+        self._store.put(self._key, _line(validation.written(read, self._since)) + result.encode())
 
 
 def _line(record: object) -> bytes:
@@ -115,7 +115,7 @@ def _line(record: object) -> bytes:
 def _is_report(
     findings: object, notes: object, files: object, paths: object, has_baseline: object, texts: set[str]
 ) -> bool:
-    """Return whether this is in the form that `keep` writes: the store is untrusted.
+    """Return whether this is in the form that `put` writes: the store is untrusted.
 
     Findings may only refer to files that were read, so that no other file is ever shown.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from shardlint.cache.validation import Facts, now, written
+from shardlint.cache.validation import CurrentFiles, now, written
 from shardlint.engine.work_item import Analyzed, Work, done, failed
 from shardlint.source import Source
 from shardlint.source.workspace import file_access
@@ -25,12 +25,12 @@ class _OpenProgram:
     """A program, its file accesses, and the time of its evaluation."""
 
     program: Resumable
-    read: file_access.Seen
+    read: file_access.FileAccesses
     since: int
 
     def is_valid(self) -> bool:
         """Return whether all files that it read are unchanged."""
-        return not self.read.torn and Facts().hold(written(self.read, self.since))
+        return not self.read.inconsistent and CurrentFiles().match(written(self.read, self.since))
 
 
 class Programs:
@@ -51,7 +51,7 @@ class Programs:
         with file_access.recording(apart=True) as read:
             try:
                 if opened is None or not opened.is_valid():
-                    opened = _OpenProgram(Resumable(source, settings), file_access.Seen(), since)
+                    opened = _OpenProgram(Resumable(source, settings), file_access.FileAccesses(), since)
                 uses = opened.program.uses(source, noticed)
             except Stopped:
                 if opened is not None and opened.program.stands:
@@ -66,7 +66,7 @@ class Programs:
         return Work(analyzed, opened.read)
 
     def _retain(
-        self, key: tuple[str, InferenceSettings], opened: _OpenProgram, read: file_access.Seen
+        self, key: tuple[str, InferenceSettings], opened: _OpenProgram, read: file_access.FileAccesses
     ) -> None:
         opened.read.add(read.whole())
         self._programs[key] = opened

@@ -39,7 +39,7 @@ class Work:
     """A finished analysis: ``read`` are its file accesses; ``whole`` is true if nothing failed."""
 
     analyzed: Analyzed
-    read: file_access.Seen
+    read: file_access.FileAccesses
     whole: bool = True
 
     def encoded(self) -> str | None:
@@ -65,15 +65,15 @@ def work_on(source: Source, settings: InferenceSettings) -> Work:
             return failed(source, error, read.whole())
 
 
-def done(analyzed: Analyzed, read: file_access.Seen) -> Work:
+def done(analyzed: Analyzed, read: file_access.FileAccesses) -> Work:
     """Return the work on a source; a partial result is marked as not to be stored."""
-    read.torn |= analyzed.is_partial
+    read.inconsistent |= analyzed.is_partial
     return Work(analyzed, read, whole=not analyzed.is_partial)
 
 
-def failed(source: Source, error: Exception, read: file_access.Seen | None = None) -> Work:
+def failed(source: Source, error: Exception, read: file_access.FileAccesses | None = None) -> Work:
     """Return the work on a source that could not be analyzed."""
     from shardlint.inference import Noticed
 
     uses = [internal_error(source.path, error)]
-    return Work(Analyzed(source, uses, Noticed()), read or file_access.Seen(), whole=False)
+    return Work(Analyzed(source, uses, Noticed()), read or file_access.FileAccesses(), whole=False)

@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.cache.validation import Facts, now, written
+from shardlint.cache.validation import CurrentFiles, now, written
 from shardlint.confirm.isolation import home_of, leads_into
 from shardlint.engine.analyzer import Analyzer
 from shardlint.engine.open_programs import Programs
 from shardlint.model.spans import Span
 from shardlint.source import Source
 from shardlint.source.workspace import file_access
-from shardlint.source.workspace.file_access import NOTHING, Seen, opened
+from shardlint.source.workspace.file_access import NOTHING, FileAccesses, opened
 from shardlint.support import gc_policy
 from shardlint.support.cancellation import Stop, Stopped, look, stoppable
 from shardlint.support.lazy_dataclass import dataclass
@@ -44,16 +44,16 @@ class Record:
     """A record of the files read for a result."""
 
     def __init__(self) -> None:
-        self._read = Seen()
+        self._read = FileAccesses()
         self._since = now()
 
-    def hand_on(self) -> None:
+    def include(self) -> None:
         """Add these reads to the active recording."""
-        file_access.hand_on(self._read)
+        file_access.include(self._read)
 
     def holds(self) -> bool:
         """Return whether all files that were read are unchanged."""
-        return not self._read.torn and Facts().hold(written(self._read, self._since))
+        return not self._read.inconsistent and CurrentFiles().match(written(self._read, self._since))
 
     def touched(self, paths: Collection[str]) -> bool:
         """Return whether a change of one of these absolute paths may matter: it was read, or looked for."""

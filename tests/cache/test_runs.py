@@ -259,7 +259,7 @@ def _planted(project: Path, change: object) -> None:
     for key in keys:
         value = store.get(key)
         assert value is not None
-        store.keep(key, change(key, value))  # type: ignore[operator]
+        store.put(key, change(key, value))  # type: ignore[operator]
     store.save()
     store.close()
 

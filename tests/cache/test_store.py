@@ -33,7 +33,7 @@ def kept(folder: Path, key: bytes = b"k") -> bytes | None:
 
 def keep(folder: Path, value: bytes = b"value", key: bytes = b"k") -> Store:
     store = Store(str(folder))
-    store.keep(key, value)
+    store.put(key, value)
     store.save()
     store.close()
     return store
@@ -48,7 +48,7 @@ def test_what_is_kept_is_found(folder: Path) -> None:
     assert kept(folder) == b"another"
     assert kept(folder, b"other key") is None
     store = Store(str(folder))
-    store.keep(b"k", b"not yet written")
+    store.put(b"k", b"not yet written")
     assert store.get(b"k") == b"not yet written" and kept(folder) == b"another"
     store.close()
     assert (folder / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
@@ -268,7 +268,7 @@ while True:
     store = Store(sys.argv[1])
     for _ in range(20):
         number += 1
-        store.keep(b"%s %d" % (sys.argv[2].encode(), number % 50), sys.argv[2].encode() * 5000)
+        store.put(b"%s %d" % (sys.argv[2].encode(), number % 50), sys.argv[2].encode() * 5000)
     store.save()
     if store.problem:
         print(store.problem, flush=True)

@@ -33,9 +33,9 @@ def test_what_has_moved_is_settled_anew() -> None:
 
     assert lines() == [1, 1]
     assert settling.settled([use])[0] is settling.settled([use])[0]
-    unit.stand_at(4)
+    unit.move_to(4)
     assert lines() == [4, 1]
-    other.stand_at(9)
+    other.move_to(9)
     assert lines() == [4, 9]
     # The statement that stays keeps its node.
     unit.rewrite("h()\nf(x)\n")

@@ -71,7 +71,7 @@ class Configuration:
             if problems != self._problems:
                 self._problems = problems
                 self._complain(problems)
-        made.record.hand_on()
+        made.record.include()
         return made.settings
 
     def look(self) -> None:

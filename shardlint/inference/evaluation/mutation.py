@@ -73,14 +73,14 @@ def set_attribute(
         elif name == "__class__":
             _set_class(interpreter, receiver, value)
         else:
-            hold(interpreter, receiver, name, value)
+            store_attribute(interpreter, receiver, name, value)
     elif isinstance(receiver, ClassValue):
         changed_for_all(receiver.born)
         if name in _OF_CLASSES:
             receiver.opaque = True
         if name == "__getattribute__":
             receiver.intercepts = receiver.opaque = True
-        hold(interpreter, receiver, name, value)
+        store_attribute(interpreter, receiver, name, value)
         if name[:2] == "__":
             interpreter.unseen.note_special_methods(receiver, {})
     elif isinstance(receiver, Function):
@@ -102,7 +102,7 @@ def set_attribute(
         set_library_name(interpreter, f"{receiver.name}.{name}")
 
 
-def hold(interpreter: Evaluator, receiver: Instance | ClassValue, name: str, value: Value) -> None:
+def store_attribute(interpreter: Evaluator, receiver: Instance | ClassValue, name: str, value: Value) -> None:
     """Store a value under a name in an object or class itself."""
     if isinstance(receiver, Instance):
         changing(receiver)

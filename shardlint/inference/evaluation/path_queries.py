@@ -37,6 +37,6 @@ def of_run(interpreter: Evaluator) -> Circumstances:
     return {name: _ANSWERS[name](interpreter) for name in EFFECTS.asked}
 
 
-def hold(interpreter: Evaluator, circumstances: Circumstances) -> bool:
+def have_same_answers(interpreter: Evaluator, circumstances: Circumstances) -> bool:
     """Return whether the queries of another call have the same answers here."""
     return all(_ANSWERS[name](interpreter) == answer for name, answer in circumstances.items())

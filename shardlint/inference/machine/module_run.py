@@ -20,9 +20,27 @@ class ModuleRun:
     """One module of the project: its text in parts, and its scope as far as it has run."""
 
     __slots__ = (
-        "alone", "asks_mesh", "changed_by", "changes", "complete", "device_count", "errors", "given",
-        "handed", "imported", "loose", "made", "name", "parts", "replaced", "scope", "seen", "source",
-        "switches", "turns", "within",
+        "accesses",
+        "alone",
+        "asks_mesh",
+        "changed_by",
+        "changes",
+        "complete",
+        "device_count",
+        "errors",
+        "given",
+        "handed",
+        "imported",
+        "loose",
+        "made",
+        "name",
+        "parts",
+        "replaced",
+        "scope",
+        "source",
+        "switches",
+        "turns",
+        "within",
     )  # fmt: skip
 
     def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
@@ -46,7 +64,7 @@ class ModuleRun:
         self.asks_mesh = False
         #: The number of devices when it began to run, and the files it read.
         self.given = given
-        self.seen = file_access.Seen()
+        self.accesses = file_access.FileAccesses()
         #: Its imports and, once it has run, all transitive ones.
         self.imported: dict[Path, ModuleRun] = {}
         self.within: dict[Path, ModuleRun] = {}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Locate = Callable[[Path, str], Path | None]
 
 #: The files that a file imports, by path, stamp and the project's roots; and the file reads made.
-_imports: dict[Hashable, tuple[tuple[Path, ...], file_access.Seen]] = {}
+_imports: dict[Hashable, tuple[tuple[Path, ...], file_access.FileAccesses]] = {}
 _MOST = 20_000
 
 
@@ -58,7 +58,7 @@ def _imported_by(path: Path, locate: Locate, roots: Hashable) -> tuple[Path, ...
             _imports.clear()
         with file_access.recording() as looked:
             kept = _imports[key] = (tuple(_located(read_source(str(path)), locate)), looked)
-    file_access.hand_on(kept[1])
+    file_access.include(kept[1])
     return kept[0]
 
 

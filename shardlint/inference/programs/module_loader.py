@@ -96,7 +96,7 @@ class Project:
         self.running: list[ModuleRun] = []
         #: The imported modules that are still running.
         self._begun: list[ModuleRun] = []
-        self._found: dict[tuple[Path, str], tuple[Path | None, file_access.Seen]] = {}
+        self._found: dict[tuple[Path, str], tuple[Path | None, file_access.FileAccesses]] = {}
         #: Modules of packages without ``__init__.py``, by the dotted name of their import.
         self.loose: dict[str, ModuleValue] = {}
 
@@ -172,7 +172,7 @@ class Project:
         _replace(interpreter, run)
         if self._begun:
             self._begun[-1].imported[path] = run
-        file_access.hand_on(run.seen)
+        file_access.include(run.accesses)
         return run
 
     def _fits(self, run: ModuleRun) -> bool:
@@ -217,7 +217,7 @@ class Project:
         loose, running, self.loose, self.running = self.loose, self.running, {}, []
         with file_access.recording() as read:
             run = self.modules[path] = ModuleRun(name, read_source(str(path)), i.device_count)
-            run.seen = read
+            run.accesses = read
             self._begun.append(run)
             i.frames, i.budget, i.assumed, i.variants, i.switches = [], Budget(), frozenset(), (0, 1), set()
             i.turns, i.asks_mesh = set(), False
@@ -270,7 +270,7 @@ class Project:
             with file_access.recording() as looked:
                 self._found[key] = (self._search(here, name), looked)
         path, looked = self._found[key]
-        file_access.hand_on(looked)
+        file_access.include(looked)
         return path
 
     def _search(self, here: Path, name: str) -> Path | None:

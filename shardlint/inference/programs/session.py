@@ -26,9 +26,9 @@ from shardlint.inference.summaries.receiver_summary import (
     outdate,
     sets_of_self,
 )
-from shardlint.inference.syntax.diff import edit_between, says_the_same
+from shardlint.inference.syntax.diff import differ_in_comments_only, edit_between
 from shardlint.inference.syntax.file_parts import FunctionPart, units_of
-from shardlint.inference.syntax.typos import Meant
+from shardlint.inference.syntax.typos import ReadText
 from shardlint.laws.versions.era import assuming
 from shardlint.model.uses import FileProblem, Use
 from shardlint.source.comments.facts import read_notes
@@ -107,17 +107,17 @@ class Resumable:
         edit = edit_between(source.path, cell.index, own, sound, cell.text, source.cells[number].text)
         if edit is None:
             return False
-        changed = [one for one in edit.functions if not _says_the_same(*one)]
+        changed = [one for one in edit.functions if not _has_same_text(*one)]
         spoken = [one for one in edit.functions if not have_equal_writes(one[0].whole.text, one[1].text)]
         if (changed or spoken) and not self._program.entries.may_stay:
             return False
-        if not all(self._may_say(*one) for one in spoken) or not all(self._take(*one) for one in changed):
+        if not all(self._may_take(*one) for one in spoken) or not all(self._take(*one) for one in changed):
             return False
-        for part, meant in edit.functions:
+        for part, read in edit.functions:
             # The other functions differ in comments only, on which nothing depends.
-            part.whole.say(meant)
+            part.whole.replace_text(read)
         for unit, line in zip(units_of(own), edit.lines, strict=True):
-            unit.stand_at(line)
+            unit.move_to(line)
         self._source = self._program.main.source = source
         if spoken:
             self._program.entries.changed(changed_texts(self._program.interpreter), reaches_alike=True)
@@ -139,7 +139,7 @@ class Resumable:
             return None
         return None if _has_notes(source.cells[changed[0]]) else changed[0]
 
-    def _may_say(self, part: FunctionPart, meant: Meant) -> bool:
+    def _may_take(self, part: FunctionPart, read: ReadText) -> bool:
         """Return whether only entry points depend on the writes to objects in a function's text."""
         known = self._before["defined"].get(id(part.whole))
         if known is None:
@@ -147,16 +147,16 @@ class Resumable:
         # The attributes that a derived class sets were recorded when it was defined.
         owner = known[0].owner
         derived = owner is not None and any(isinstance(base, ClassValue) for base in lineage(owner)[1:])
-        return not derived or sets_of_self(part.whole.text) == sets_of_self(meant.text)
+        return not derived or sets_of_self(part.whole.text) == sets_of_self(read.text)
 
-    def _take(self, part: FunctionPart, meant: Meant) -> bool:
+    def _take(self, part: FunctionPart, read: ReadText) -> bool:
         """Replace a function's body; return False if more than entry points depends on the difference."""
-        before, unit, text = part.whole.text, part.whole, meant.text
+        before, unit, text = part.whole.text, part.whole, read.text
         if id(unit) not in self._before["defined"]:
             return False
         yields = "yield" in before or "yield" in text
         generators = generators_in(unit) if yields else {}
-        others = unit.rewrite(*meant)
+        others = unit.rewrite(*read)
         # A caller of a generator that takes no items does not record that it ran.
         if yields and not _agree(generators, generators_in(unit)):
             return False
@@ -179,8 +179,8 @@ def _agree(generators: dict[CSTNode, bool], others: dict[CSTNode, bool]) -> bool
     )
 
 
-def _says_the_same(part: FunctionPart, meant: Meant) -> bool:
-    return says_the_same(part.whole.text, meant.text, part.whole.indented)
+def _has_same_text(part: FunctionPart, read: ReadText) -> bool:
+    return differ_in_comments_only(part.whole.text, read.text, part.whole.indented)
 
 
 def _has_notes(cell: Cell) -> bool:

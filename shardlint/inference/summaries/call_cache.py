@@ -21,7 +21,7 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.context import Scope
-from shardlint.inference.evaluation.path_queries import hold, of_run
+from shardlint.inference.evaluation.path_queries import have_same_answers, of_run
 from shardlint.inference.machine.trace import Note, Trace
 from shardlint.inference.machine.variable_reads import note_read, read_of
 from shardlint.inference.overlays.flax.linen.module_runs import in_module
@@ -171,7 +171,7 @@ class CallCache:
             return False
         if one.closes and function.scope is not one.function.scope:
             return False
-        if not hold(interpreter, one.circumstances):
+        if not have_same_answers(interpreter, one.circumstances):
             return False
         body = interpreter.context.body
         if body != one.body and not one.trace.ran.isdisjoint((body, one.body)):

@@ -22,7 +22,7 @@ from shardlint.inference.syntax.file_parts import (
     units_of,
 )
 from shardlint.inference.syntax.front_end.source_text import Untranslated, has_odd_lines, parsed
-from shardlint.inference.syntax.typos import Meant, Names
+from shardlint.inference.syntax.typos import Names, ReadText
 from shardlint.inference.syntax.units import BrokenText, Unit
 from shardlint.source.lexing import STRING_OR_COMMENT
 from shardlint.support.lazy_dataclass import dataclass
@@ -39,7 +39,7 @@ class Edit:
     bodies.
     """
 
-    functions: tuple[tuple[FunctionPart, Meant], ...]
+    functions: tuple[tuple[FunctionPart, ReadText], ...]
     lines: tuple[int, ...]
     errors: tuple[BrokenText, ...] = ()
 
@@ -89,8 +89,8 @@ def _far_edit(parts: Sequence[Part], parsed: Parsed) -> Edit | None:
     if not parsed.complete or _names(parts) != _names(parsed.parts) or not _same(parts, parsed.parts):
         return None
     pairs = zip(functions_of(parts), functions_of(parsed.parts), strict=True)
-    meant = ((one, one.whole.meant, other.whole.meant) for one, other in pairs)
-    changed = ((one, now) for one, before, now in meant if before != now)
+    read = ((one, one.whole.read_text, other.whole.read_text) for one, other in pairs)
+    changed = ((one, now) for one, before, now in read if before != now)
     return Edit(tuple(changed), tuple(unit.first_line for unit in units_of(parsed.parts)), parsed.errors)
 
 
@@ -160,7 +160,7 @@ def _body_line(part: FunctionPart | ClassPart) -> int:
     return part.header.first_line + part.header.text.count("\n") - 1
 
 
-def _function(part: FunctionPart, text: str) -> Meant | None:
+def _function(part: FunctionPart, text: str) -> ReadText | None:
     """Return the lines of a text that are this function with another body; None if more differs."""
     unit = part.whole
     wrapped = f"if 1:\n{text}" if unit.indented else text
@@ -179,8 +179,8 @@ def _function(part: FunctionPart, text: str) -> Meant | None:
     return None
 
 
-def _meant(names: Names | None, text: str, indented: bool) -> Meant | None:
-    return Meant(text) if names is None else names.meant(text, indented)
+def _meant(names: Names | None, text: str, indented: bool) -> ReadText | None:
+    return ReadText(text) if names is None else names.meant(text, indented)
 
 
 def _alike(one: Part, other: Part) -> bool:
@@ -199,10 +199,10 @@ def _read_alike(one: Unit, other: Unit) -> bool:
     """Return whether two units differ in comments at most."""
     if one.moved != other.moved:
         return False
-    return one.text == other.text or says_the_same(one.text, other.text, one.indented)
+    return one.text == other.text or differ_in_comments_only(one.text, other.text, one.indented)
 
 
-def says_the_same(text: str, other: str, indented: bool) -> bool:
+def differ_in_comments_only(text: str, other: str, indented: bool) -> bool:
     """Return whether two texts of a function differ only in comments, with no line or column moved."""
     lines = zip_longest(text.splitlines(), other.splitlines(), fillvalue="")
     changed = [(one, another) for one, another in lines if one != another]

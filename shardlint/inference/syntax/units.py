@@ -15,7 +15,7 @@ import libcst as cst
 from shardlint.inference.syntax.front_end import Former, Translated, changed
 from shardlint.inference.syntax.front_end.file_tree import Origin
 from shardlint.inference.syntax.tree_cache import Tree, tree_after, tree_of
-from shardlint.inference.syntax.typos import Meant, Moved, Names, written_at
+from shardlint.inference.syntax.typos import Moved, Names, ReadText, written_at
 from shardlint.model.spans import Place, Span
 from shardlint.source.comments.facts import Note
 from shardlint.support.lazy_dataclass import dataclass
@@ -109,22 +109,22 @@ class Unit:
         """Return the latest node of a function; other nodes are returned as they are."""
         return cast(Node, self._latest.get(self.first(node), node)) if self._latest else node
 
-    def stand_at(self, line: int) -> None:
+    def move_to(self, line: int) -> None:
         """Move the unit to another first line."""
         if line != self.first_line:
             self.first_line = line
             self._spans.clear()
 
     @property
-    def meant(self) -> Meant:
+    def read_text(self) -> ReadText:
         """Return the lines as read."""
-        return Meant(self.text, self.moved)
+        return ReadText(self.text, self.moved)
 
-    def say(self, meant: Meant) -> None:
+    def replace_text(self, read: ReadText) -> None:
         """Replace the lines by equivalent ones: no node depends on the difference."""
-        self.text = meant.text
-        if meant.moved != self.moved:
-            self.moved = meant.moved
+        self.text = read.text
+        if read.moved != self.moved:
+            self.moved = read.moved
             self._spans.clear()
 
     @property

@@ -31,34 +31,34 @@ Text = tuple[str | None, Stamp | None]
 
 
 @dataclass(slots=True, eq=False)
-class Seen:
+class FileAccesses:
     """A record of file accesses; paths are as requested, relative ones to the working directory.
 
     ``texts`` holds the texts read, ``kinds`` the kinds of paths, ``folders`` the digests of their entries,
-    None for one that could not be listed. ``within`` are the records of nested recordings, by id. ``torn`` is
-    true if one path was read with two different texts: the run saw a change half way.
+    None for one that could not be listed. ``nested`` are the records of nested recordings, by id.
+    ``inconsistent`` is true if one path was read with two different texts: it changed during the run.
     """
 
     texts: dict[str, Text] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
     folders: dict[str, str | None] = field(default_factory=dict)
-    within: dict[int, Seen] = field(default_factory=dict)
-    torn: bool = False
+    nested: dict[int, FileAccesses] = field(default_factory=dict)
+    inconsistent: bool = False
 
-    def whole(self) -> Seen:
+    def whole(self) -> FileAccesses:
         """Return this record merged with all nested ones, which may contain each other."""
-        found = Seen()
-        waiting, met = [self], {id(self)}
+        found = FileAccesses()
+        waiting, known = [self], {id(self)}
         while waiting:
             part = waiting.pop()
             found.add(part)
-            waiting += [one for number, one in part.within.items() if number not in met]
-            met.update(part.within)
+            waiting += [one for number, one in part.nested.items() if number not in known]
+            known.update(part.nested)
         return found
 
-    def add(self, other: Seen) -> None:
+    def add(self, other: FileAccesses) -> None:
         """Merge another record, without its nested ones."""
-        self.torn |= other.torn
+        self.inconsistent |= other.inconsistent
         for path, text in other.texts.items():
             self.note_text(path, text)
         self.kinds.update(other.kinds)
@@ -66,41 +66,41 @@ class Seen:
 
     def note_text(self, path: str, text: Text) -> None:
         """Record a text that was read."""
-        self.torn |= self.texts.setdefault(path, text)[0] != text[0]
+        self.inconsistent |= self.texts.setdefault(path, text)[0] != text[0]
 
 
 #: The active recordings, the innermost last.
-_under_way: list[Seen] = []
+_recordings: list[FileAccesses] = []
 
 
 @contextmanager
-def recording(apart: bool = False) -> Iterator[Seen]:
+def recording(apart: bool = False) -> Iterator[FileAccesses]:
     """Record what is read, nested in the surrounding recording unless ``apart``."""
-    seen = Seen()
+    accesses = FileAccesses()
     if not apart:
-        hand_on(seen)
-    _under_way.append(seen)
+        include(accesses)
+    _recordings.append(accesses)
     try:
-        yield seen
+        yield accesses
     finally:
-        _under_way.pop()
+        _recordings.pop()
 
 
-def so_far() -> Seen:
+def current() -> FileAccesses:
     """Return a copy of the innermost record."""
-    return _under_way[-1].whole() if _under_way else Seen()
+    return _recordings[-1].whole() if _recordings else FileAccesses()
 
 
-def hand_on(seen: Seen) -> None:
+def include(accesses: FileAccesses) -> None:
     """Add an earlier record with its nested ones to the active recording."""
-    if _under_way and seen is not _under_way[-1]:
-        _under_way[-1].within[id(seen)] = seen
+    if _recordings and accesses is not _recordings[-1]:
+        _recordings[-1].nested[id(accesses)] = accesses
 
 
-def take_in(seen: Seen) -> None:
+def merge(accesses: FileAccesses) -> None:
     """Add an earlier record without its nested ones to the active recording; it is not retained."""
-    if _under_way:
-        _under_way[-1].add(seen)
+    if _recordings:
+        _recordings[-1].add(accesses)
 
 
 #: The texts that an editor has open, by absolute path.
@@ -125,8 +125,8 @@ def _opened(path: str) -> bytes | None:
 def read(path: str, limit: int) -> bytes:
     """Read at most one byte more than ``limit``. Raises OSError."""
     if (data := _opened(path)) is not None:
-        if _under_way:
-            _under_way[-1].note_text(path, (digest_of(data), _stamp_of_text(data)))
+        if _recordings:
+            _recordings[-1].note_text(path, (digest_of(data), _stamp_of_text(data)))
         return data[: limit + 1]
     try:
         with open(path, "rb") as file:
@@ -136,11 +136,11 @@ def read(path: str, limit: int) -> bytes:
             if len(data) > status.st_size:
                 data += file.read(limit + 1 - len(data))
     except OSError:
-        if _under_way:
-            _under_way[-1].note_text(path, (None, None))
+        if _recordings:
+            _recordings[-1].note_text(path, (None, None))
         raise
-    if _under_way:
-        _under_way[-1].note_text(path, (digest_of(data), stamp_of(status)))
+    if _recordings:
+        _recordings[-1].note_text(path, (digest_of(data), stamp_of(status)))
     return data
 
 
@@ -174,8 +174,8 @@ def digest_of(data: bytes) -> str:
 def kind_of(path: str) -> str:
     """Return the kind of a path or its target: `FILE`, `FOLDER`, `OTHER` or `NOTHING`; recorded."""
     kind = look(path)
-    if _under_way:
-        _under_way[-1].kinds[path] = kind
+    if _recordings:
+        _recordings[-1].kinds[path] = kind
     return kind
 
 
@@ -210,11 +210,11 @@ def entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         listed = _entries(folder)
     except OSError:
-        if _under_way:
-            _under_way[-1].folders[folder] = None
+        if _recordings:
+            _recordings[-1].folders[folder] = None
         raise
-    if _under_way:
-        _under_way[-1].folders[folder] = _listing(listed)
+    if _recordings:
+        _recordings[-1].folders[folder] = _listing(listed)
     return listed
 
 

@@ -8,7 +8,7 @@ holds for a missing attribute of a module of JAX, if the letter is inside the lo
 
 from __future__ import annotations
 
-from shardlint.inference.syntax.typos.corrected_text import Meant, Moved, written_at
+from shardlint.inference.syntax.typos.corrected_text import Moved, ReadText, written_at
 from shardlint.inference.syntax.typos.names import Names
 
-__all__ = ["Meant", "Moved", "Names", "written_at"]
+__all__ = ["Moved", "Names", "ReadText", "written_at"]

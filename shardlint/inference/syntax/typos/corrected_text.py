@@ -26,7 +26,7 @@ class Moved(NamedTuple):
     by: int
 
 
-class Meant(NamedTuple):
+class ReadText(NamedTuple):
     """A text as read, and its replaced names in order."""
 
     text: str
@@ -54,7 +54,7 @@ class _Change(NamedTuple):
 
 def rewritten(
     text: str, indented: bool, meanings: Mapping[Path, Meanings], attributes: Mapping[str, str]
-) -> Meant:
+) -> ReadText:
     """Return a text with misspelt names and module attributes replaced."""
     tree = ast.parse(wrapped(text, indented))
     nodes = list(_names(tree, ()))
@@ -77,12 +77,12 @@ def rewritten(
         line, start = lines[number].encode(), one.column + shift[number]
         if not line.startswith(name, start):
             # Python normalises some letters.
-            return Meant(text)
+            return ReadText(text)
         before, behind = line[:start].decode(), line[start + len(name) :].decode()
         lines[number] = f"{before}{one.meaning}{behind}"
         shift[number] += len(one.meaning.encode()) - len(name)
         moved.append(Moved(number, len(before) + len(one.meaning), len(one.name) - len(one.meaning)))
-    return Meant("".join(lines), tuple(moved))
+    return ReadText("".join(lines), tuple(moved))
 
 
 def _change(node: ast.Attribute, meaning: str) -> _Change:

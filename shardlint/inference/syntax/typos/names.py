@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import field
 
 from shardlint.inference.syntax.typos.attributes import lacking, modules, root_of
-from shardlint.inference.syntax.typos.corrected_text import RETURN, Meanings, Meant, rewritten, wrapped
+from shardlint.inference.syntax.typos.corrected_text import RETURN, Meanings, ReadText, rewritten, wrapped
 from shardlint.inference.syntax.typos.distance import near
 from shardlint.inference.syntax.typos.scopes import (
     Path,
@@ -86,7 +86,7 @@ class Names:
         """Return whether one of the unbound names occurs in a stretch of the file's lines."""
         return any(name in text for name in self.unbound)
 
-    def meant(self, text: str, indented: bool) -> Meant | None:
+    def meant(self, text: str, indented: bool) -> ReadText | None:
         """Return a stretch of lines as read; None if Python rejects its names."""
         table = table_of(wrapped(text, indented))
         if table is None:
@@ -102,11 +102,11 @@ class Names:
             for path, found in meanings.items()
         }
         if not attributes and not any(agreed.values()):
-            return Meant(text)
+            return ReadText(text)
         try:
             return rewritten(text, indented, agreed, attributes)
         except RecursionError:
-            return Meant(text)
+            return ReadText(text)
 
     def _meanings(self, scope: Scope) -> Meanings:
         """Return the intended name of each unbound name in a scope, if a single visible one is similar."""

@@ -105,7 +105,7 @@ class Build:
         return "float32" if value is None else as_dtype(value)
 
     def param(self, name: str, shape: Shape, init: str | None = None, flat: Shape | None = None) -> Value:
-        """Create a parameter; its initializer is the argument ``<name>_init``, or the one named by ``init``."""
+        """Create a parameter; its initializer is the argument ``<name>_init``, or the argument ``init``."""
         call = self.call
         self.made.add(name)
         value = self.initialized(self.args.get(init or f"{name}_init"), shape, flat)

@@ -19,7 +19,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.descriptors import is_data
-from shardlint.inference.evaluation.mutation import delete_attribute, hold, set_attribute
+from shardlint.inference.evaluation.mutation import delete_attribute, set_attribute, store_attribute
 from shardlint.laws.core.values import Unknown
 
 _FRAME = "types.FrameType"
@@ -93,7 +93,7 @@ def _set(call: Call, of: Value, name: str, value: Value) -> None:
             # A property of the class takes precedence.
             forget(of)
         else:
-            hold(call.interpreter, of, name, value)
+            store_attribute(call.interpreter, of, name, value)
     else:
         set_attribute(call.interpreter, of, name, value, place=call.place)
 
