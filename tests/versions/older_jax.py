@@ -22,7 +22,7 @@ import numpy as np
 from flax import nnx
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "laws")]
+sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / name) for name in ("laws", "propagation"))]
 RELEASE = tuple(int(part) for part in jax.__version__.split(".")[:3])
 
 #: Whether this release has axis types at all, and a mesh in the context.
@@ -93,7 +93,7 @@ if not AXIS_TYPES:
     real_jax.real_mesh = _mesh_before_axis_types
 
 
-def _takes(function: Any, argument: str) -> bool:
+def takes(function: Any, argument: str) -> bool:
     return argument in inspect.signature(function).parameters
 
 
@@ -102,11 +102,11 @@ _NEEDS: dict[Api, tuple[bool, str]] = {
     **dict.fromkeys((Api.RESHARD, Api.RESHARD_IN_JIT), (hasattr(jax.sharding, "reshard"), "no reshard")),
     **dict.fromkeys(
         (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT),
-        (_takes(jnp.zeros, "out_sharding"), "no zeros(out_sharding=)"),
+        (takes(jnp.zeros, "out_sharding"), "no zeros(out_sharding=)"),
     ),
     **dict.fromkeys(
         (Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT),
-        (_takes(jax.random.normal, "out_sharding"), "no random.normal(out_sharding=)"),
+        (takes(jax.random.normal, "out_sharding"), "no random.normal(out_sharding=)"),
     ),
     **dict.fromkeys(
         (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.NNX_SHARDING),
@@ -129,7 +129,7 @@ def answerable(
     if api in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT) and (raw or mesh is None) and OLD_SHARD_MAP:
         return "a shard_map without mesh="
     makers = _MAKERS.get(api)
-    if makers is not None and not _takes(makers[rank % len(makers)], "out_sharding"):
+    if makers is not None and not takes(makers[rank % len(makers)], "out_sharding"):
         return "a function without out_sharding="
     return None
 
