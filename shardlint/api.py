@@ -20,6 +20,7 @@ from shardlint.config import (
 from shardlint.engine.results import Report
 from shardlint.ide import session as editing
 from shardlint.ide.analysis import Analysis, axes_of
+from shardlint.laws.versions import Release
 from shardlint.linter import Linter
 from shardlint.output.rule_links import address
 from shardlint.source import Source, read_source, source_from_cells, source_from_text
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from shardlint.report.values import ParameterReport as ParameterReport
 
 __all__ = [
-    "Analysis", "CommandLine", "ConfigError", "Configurations", "Excerpts", "Linter", "Report", "Settings",
-    "Source", "address", "axes_of", "editing", "known_rules", "load_settings", "media", "parse_mesh",
-    "read_source", "source_from_cells", "source_from_text",
+    "Analysis", "CommandLine", "ConfigError", "Configurations", "Excerpts", "Linter", "Release", "Report",
+    "Settings", "Source", "address", "axes_of", "editing", "known_rules", "load_settings", "media",
+    "parse_mesh", "read_source", "source_from_cells", "source_from_text",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from shardlint.engine.suppression import Suppressor
 from shardlint.engine.work_item import Analyzed
 from shardlint.ide.analysis import Analysis
 from shardlint.laws.core.values import Mesh
-from shardlint.laws.versions import ASSUMED_ONLY, Release, Target
+from shardlint.laws.versions import Release, Target
 from shardlint.model.findings import Finding, Severity, ordered
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem, Use
@@ -229,7 +229,8 @@ class Linter:
 
         def result(source: Source) -> FixtureResult:
             run = run_fixture(source.path, python=python, timeout=2 * self.settings.confirm_timeout)
-            return FixtureResult(run, compare(run, expectations_of(source), findings[source.path]))
+            release = self.settings_of(source.path).target.high
+            return FixtureResult(run, compare(run, expectations_of(source, release), findings[source.path]))
 
         readable = [source for source in sources if source.cells]
         with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
@@ -290,7 +291,7 @@ class Linter:
     @property
     def target(self) -> Target:
         """Return the JAX releases that the project supports."""
-        return self.settings.target_jax or ASSUMED_ONLY
+        return self.settings.target
 
     def _check(
         self,
@@ -326,7 +327,7 @@ class Linter:
         for f in sorted(found, key=lambda f: f.span.path):
             look()
             if self._selected(f) and not suppressor.ignores(f):
-                kept.append(with_fix(f, by_path.get(f.span.path), self.settings_of(f.span.path).target_jax))
+                kept.append(with_fix(f, by_path.get(f.span.path), self.settings_of(f.span.path).target))
         broken = {f.span.path for f in problems if f.severity is Severity.ERROR}
         whole = [source for source in sources if source.path not in broken]
         comments = suppressor.about_comments(whole, self._wants, uses, found)
@@ -455,7 +456,7 @@ class Linter:
             path = finding.span.path
             if path not in announced:
                 source = sources.get(path)
-                written = expectations_of(source) if source else []
+                written = expectations_of(source, self.settings_of(path).target.high) if source else []
                 announced[path] = written if written and self.is_fixture(path) else []
             expected = any(announces(expectation, finding) for expectation in announced[path])
             marked.append(dataclasses.replace(finding, expected=True) if expected else finding)

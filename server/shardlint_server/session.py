@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import traceback
 from collections.abc import Callable, Collection
 from typing import TypeVar
@@ -12,7 +13,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 import shardlint
-from shardlint.api import editing, media
+from shardlint.api import Release, editing, media
 from shardlint_server.analysis.analyses import Analyses, Report
 from shardlint_server.analysis.insights import Insights
 from shardlint_server.analysis.linting import TargetLinter
@@ -20,6 +21,7 @@ from shardlint_server.analysis.project_axes import ProjectAxes
 from shardlint_server.analysis.publishing import Publisher
 from shardlint_server.analysis.refresh_requests import Refresher, pulls
 from shardlint_server.analysis.worker import Urgency, Worker
+from shardlint_server.confirmation import interpreters
 from shardlint_server.confirmation.fixture_runs import FixtureRuns
 from shardlint_server.confirmation.witnesses import Witnesses
 from shardlint_server.documents.documents import Documents, Target, file_of, target_of
@@ -87,6 +89,7 @@ class ShardlintServer(LanguageServer):
             loop.call_soon_threadsafe(self._complain, problems)
 
         self.configuration = Configuration(complain)
+        self.configuration.present_jax = self._present_jax()
         self.projects = ProjectAxes(self.documents, self.configuration, self._submit)
         self.linter = TargetLinter(
             self.configuration, self.workspace.position_codec, self.witnesses.recalled, self.fixture_runs.of
@@ -104,6 +107,12 @@ class ShardlintServer(LanguageServer):
         """Return the paths of the workspace's folders."""
         uris = list(self.workspace.folders) or [uri for uri in (self.workspace.root_uri,) if uri]
         return [path.rstrip(os.sep) or os.sep for uri in uris if (path := file_of(uri)) is not None]
+
+    def _present_jax(self) -> Release | None:
+        """Return the release of the JAX that confirms; None if it has none, or may not be run."""
+        python, shunned = interpreters.found(self.python, self.shunned(os.sep)), self.shunned(os.sep)
+        refused = shunned and python != sys.executable and interpreters.refusal(python, shunned)
+        return None if refused else editing.installed_release(python)
 
     def shunned(self, path: str) -> list[str]:
         """Return the folders from which nothing is run for a file: the workspace's and its own, unless

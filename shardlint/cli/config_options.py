@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shardlint.config import Configurations
+    from shardlint.laws.versions import Release
 
 #: Options whose values are lists, by their key: they may be repeated, and hold commas.
 _LISTS = {
@@ -78,7 +79,17 @@ def configurations(options: argparse.Namespace) -> Configurations:
         CommandLine(tuple(options.config or ()), options.isolated, given),
         mesh=parse_mesh(mesh) if mesh else None,
         exhaustive=getattr(options, "exhaustive", None),
+        present_jax=_present_jax(options),
     )
+
+
+def _present_jax(options: argparse.Namespace) -> Release | None:
+    """Return the release of the JAX that the command runs, if it runs one."""
+    if not (getattr(options, "confirm", False) or getattr(options, "command", None) == "run"):
+        return None
+    from shardlint.confirm.installed import installed_release
+
+    return installed_release(options.python)
 
 
 def _value(key: str, value: Any) -> Any:

@@ -6,14 +6,14 @@ import os
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from shardlint.laws.versions import ASSUMED_ONLY
+from shardlint.laws.versions import ASSUMED_ONLY, NEWEST, Target
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.config.deployments import Deployment
     from shardlint.config.loading.logical_axes import LogicalRule
     from shardlint.laws.core.values import Mesh
-    from shardlint.laws.versions import Target
+    from shardlint.laws.versions import Release
     from shardlint.source.workspace.discovery import Filter
 
 #: Folders that hold no code of the project's own.
@@ -55,7 +55,8 @@ class Settings:
     (``d_model``, ``cfg.d_model``). ``logical_rules`` are Flax's rules for logical axis names where a
     program leaves them to its caller, None where there are none. ``replicated_bytes`` is the size from
     which an array should not lie whole on every device.
-    ``target_jax`` are the releases of JAX the project means to run on, None where it names none.
+    ``target_jax`` are the releases of JAX the project means to run on, None where it names none; then
+    ``present_jax`` is judged, the JAX at hand, if there is one.
     ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
     ``report_init`` and ``report_rules`` (``package.module:name``) are what `shardlint report --init` runs.
     ``baseline`` is the file of the findings that are there already. ``docs_url`` is where the pages of the
@@ -87,6 +88,7 @@ class Settings:
     meshes: tuple[tuple[str, Mesh], ...] = ()
     typed_meshes: frozenset[str] = frozenset()
     target_jax: Target | None = None
+    present_jax: Release | None = None
     dims: tuple[tuple[str, int], ...] = ()
     logical_rules: tuple[LogicalRule, ...] | None = None
     replicated_bytes: int = 64 * 2**20
@@ -137,10 +139,20 @@ class Settings:
         return tuple(dict.fromkeys((*(folder for pair in around for folder in pair), os.getcwd())))
 
     @property
+    def target(self) -> Target:
+        """Return the releases of JAX to judge: the project's, else the one at hand, else the newest known."""
+        if self.target_jax is not None:
+            return self.target_jax
+        if self.present_jax is None:
+            return ASSUMED_ONLY
+        known = min(self.present_jax, NEWEST)
+        return Target(known, known)
+
+    @property
     def analysis(self) -> Hashable:
         """Return the part that inference and the rules depend on: equal parts give equal analyses."""
         return (
             self.import_roots, self.devices, self.mesh, self.meshes, self.typed_meshes,
-            self.target_jax or ASSUMED_ONLY, self.dims, self.logical_rules, self.replicated_bytes,
+            self.target, self.dims, self.logical_rules, self.replicated_bytes,
             self.exhaustive, self.editing,
         )  # fmt: skip

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.cache.validation import CurrentFiles, now, written
+from shardlint.confirm.installed import installed_release
 from shardlint.confirm.isolation import home_of, leads_into
 from shardlint.engine.analyzer import Analyzer
 from shardlint.engine.open_programs import Programs
@@ -35,8 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Placed", "Ran", "Record", "Source", "Stop", "Stopped", "Verdict", "alternatives", "axis_types",
-    "confirmer", "encoded", "fixed", "forget", "home_of", "ignoring", "is_confirmable", "leads_into", "look",
-    "opened", "page_of", "placed", "recorded", "rest", "run_fixture", "staying", "stoppable",
+    "confirmer", "encoded", "fixed", "forget", "home_of", "ignoring", "installed_release", "is_confirmable",
+    "leads_into", "look", "opened", "page_of", "placed", "recorded", "rest", "run_fixture",
+    "staying", "stoppable",
 ]  # fmt: skip
 
 
@@ -142,9 +144,9 @@ def axis_types(source: Source, use: MeshUse, settings: Settings) -> list[Fix]:
     """Return the fixes that state the types of a mesh's axes."""
     from shardlint.fixes.rewrites.axis_types import with_axis_types
     from shardlint.laws.core.values import AxisType
-    from shardlint.laws.versions import ASSUMED_ONLY, is_removed
+    from shardlint.laws.versions import is_removed
 
-    target = settings.target_jax or ASSUMED_ONLY
+    target = settings.target
     if is_removed("jax.sharding.AxisType", target.low):
         return []
     release = target.high
@@ -224,7 +226,7 @@ def run_fixture(
     run = run_fixture(source.path, python=python, timeout=2 * settings.confirm_timeout, started=started)
     lines = {cell.index: cell.written.splitlines() or [""] for cell in source.cells}
     disagreements = []
-    for found in compare(run, expectations_of(source), findings):
+    for found in compare(run, expectations_of(source, settings.target.high), findings):
         cell = found.cell if found.cell in lines else source.cells[0].index
         line = min(max(found.line, 1), len(lines[cell]))
         end = len(lines[cell][line - 1]) + 1

@@ -29,7 +29,7 @@ def _rewrites() -> dict[str, Rewrite]:
     return {rule.code: rule.fix for rule in all_rules() if rule.fix is not None}
 
 
-def with_fix(finding: Finding, source: Source | None, target: Target | None = None) -> Finding:
+def with_fix(finding: Finding, source: Source | None, target: Target = ASSUMED_ONLY) -> Finding:
     """Return a finding with the fix of its rule, where there is one and the text allows it.
 
     What is written is what all releases of ``target`` have. The tree of one source is kept: findings of a
@@ -37,7 +37,7 @@ def with_fix(finding: Finding, source: Source | None, target: Target | None = No
     """
     if finding.code not in _rewrites() or finding.fix is not None or source is None:
         return finding
-    return replace(finding, fix=_rewritten(finding, source, target or ASSUMED_ONLY))
+    return replace(finding, fix=_rewritten(finding, source, target))
 
 
 def alternatives(finding: Finding, source: Source) -> list[Fix]:

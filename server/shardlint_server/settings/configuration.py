@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-from shardlint.api import CommandLine, ConfigError, Configurations, Settings, editing
+from shardlint.api import CommandLine, ConfigError, Configurations, Release, Settings, editing
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint_server.settings.options import Options
 
@@ -42,6 +42,8 @@ class Configuration:
         #: The options, and those of workspace folders by the folder's path: replaced as a whole.
         self.options = Options()
         self.of_folders: Mapping[str, Options] = {}
+        #: The release of the JAX at hand, which is judged where a project names none.
+        self.present_jax: Release | None = None
 
     def options_of(self, path: str) -> Options:
         """Return the editor's options for a file or folder: those of the innermost workspace folder around
@@ -90,7 +92,7 @@ class Configuration:
         around = self.folder_of(folder)
         with editing.recorded() as record:
             try:
-                settings = _settings(folder, options, around)
+                settings = _settings(folder, options, around, self.present_jax)
                 problem = None
             except ConfigError as error:
                 problem = Problem(str(error), error.file and os.path.abspath(error.file), error.line)
@@ -99,12 +101,14 @@ class Configuration:
         return _Made(options, settings, record, problem)
 
 
-def _settings(folder: str, options: Options, around: str | None) -> Settings:
+def _settings(folder: str, options: Options, around: str | None, present_jax: Release | None) -> Settings:
     given: tuple[str, ...] = ()
     if options.configuration is not None:
         given = (os.path.join(around or os.getcwd(), os.path.expanduser(options.configuration)),)
     line = CommandLine(given, options=options.settings, mark="settings.")
-    settings = Configurations(line, devices=options.devices).of_folder(os.path.abspath(folder))
+    settings = Configurations(line, devices=options.devices, present_jax=present_jax).of_folder(
+        os.path.abspath(folder)
+    )
     if around is not None and not _holds(settings.root, folder):
         # Nothing configures this folder, and where the server was started says nothing about it.
         settings = dataclasses.replace(settings, root=around)

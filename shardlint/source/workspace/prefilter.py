@@ -28,7 +28,7 @@ _WORDS = (
 _PATTERNS = {
     **{word: rf"\b{word}" for word in _WORDS},
     "Mesh": r"Mesh(?!grid|\d)",
-    "expect": r"#\s*expect(?:-silent)?:\s*[A-Z]+\d",
+    "expect": r"#\s*expect(?:-silent)?(?:\[[^\]#]*\])?:\s*[A-Z]+\d",
     # Names that only some JAX releases have, where nothing else mentions sharding.
     "jax.tree_": r"jax\.tree_(?!util)",
     "jax import": r"\bjax import .*\btree_(?!util)",
@@ -58,7 +58,7 @@ def _by_stem() -> dict[bytes, dict[bytes, bytes]]:
 
 _SOUGHT = _by_stem()
 #: A comment to shardlint.
-_TOLD = re.compile(r"shardlint:|expect(?:-silent)?:")
+_TOLD = re.compile(r"shardlint:|expect(?:-silent)?(?:\[[^\]#]*\])?:")
 #: A sharding given by keyword, or under that name in a dict.
 _CALLED = re.compile(r"""\bPS?\(|harding(?:\s*=(?!=)|["'])""")
 

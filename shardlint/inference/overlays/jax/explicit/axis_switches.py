@@ -88,8 +88,8 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
             verdict = Rejected(Cause.UNKNOWN_AXIS, "KeyError", "trace", axis=missing[0], detail=detail)
             witness = None
             if inner.interpreter.context.mesh is not None:
-                kinds = {"axes": tuple_data(map(constant_data, names)), keyword: NO_SPEC}
-                witness = apply_data(call_data(name, (IDENTITY,), kinds), (array_data(()),))
+                options_data = {"axes": tuple_data(map(constant_data, names)), keyword: NO_SPEC}
+                witness = apply_data(call_data(name, (IDENTITY,), options_data), (array_data(()),))
             record_of_value(inner.interpreter, name, verdict, inner.place, witness)
             return Unknown(f"{name} of an axis that the mesh lacks")
         if not explicit and set(names) == set(_auto(mesh)):

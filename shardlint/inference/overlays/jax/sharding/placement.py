@@ -222,15 +222,25 @@ def created(transfer: Transfer) -> Transfer:
             return replace(result, weak=result.weak and call.interpreter.context.in_jit is True)
         return result
 
-    placed = on_device(make, (Api.CREATE, Api.CREATE_IN_JIT))
+    placed = _originating(on_device(make, (Api.CREATE, Api.CREATE_IN_JIT)))
     return _with_out_sharding(placed, (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT))
 
 
 def uninitialized(transfer: Transfer) -> Transfer:
     """Return `jnp.empty`, which puts its array on a ``device=`` since 0.11.0; before it was `jnp.zeros`."""
-    put, before = on_device(transfer, DEVICE_PUT), created(transfer)
+    put, before = _originating(on_device(transfer, DEVICE_PUT)), created(transfer)
     since_then = _with_out_sharding(put, (Api.EMPTY_OUT, Api.EMPTY_OUT_IN_JIT))
     return lambda call: since_then(call) if since("0.11.0") else before(call)
+
+
+def _originating(transfer: Transfer) -> Transfer:
+    """Return a function whose array originates at the call."""
+
+    def create(call: Call) -> Value:
+        result = transfer(call)
+        return replace(result, origin=call.place) if isinstance(result, Array) else result
+
+    return create
 
 
 def _with_out_sharding(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
@@ -240,7 +250,7 @@ def _with_out_sharding(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
         result = transfer(call)
         if not isinstance(result, Array):
             return result
-        return _as_out_sharding(call, apis, replace(result, origin=call.place))
+        return _as_out_sharding(call, apis, result)
 
     return create
 
