@@ -137,3 +137,12 @@ def test_what_a_function_changes_that_others_may_call_is_not_known(change: str, 
     assert met(text, 0)[0] == [8]
     known = said(text)[0]
     assert known is None or 8 in known
+
+
+def test_libraries_that_only_read_leave_lists_known() -> None:
+    text = (
+        "import math, os.path, textwrap\nseveral, parts = [1, 2], ['a', 'b']\n"
+        "math.fsum(several), os.path.commonprefix(parts), textwrap.shorten('a b', 2)\n"
+        "meet(0, len(several))\nmeet(1, len(parts))\n"
+    )
+    assert said(text) == {0: {2}, 1: {2}}

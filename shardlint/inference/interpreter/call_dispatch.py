@@ -54,6 +54,7 @@ from shardlint.inference.overlays.python.stdlib.mocks import replace_named
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.semantics.generators import generator
 from shardlint.inference.semantics.instantiation import instantiate
+from shardlint.inference.semantics.special_methods import READING_LIBRARIES
 from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.effect_log import changed, now
 from shardlint.inference.summaries.receiver_summary import sets_in
@@ -69,11 +70,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _DECLARED = re.compile(r"\b(?:global|nonlocal)\s+([\w, ]+)")
-#: Libraries whose functions do not mutate lists, dicts and objects of the program.
-_CHANGES_NOTHING = (
-    "absl.logging.", "builtins.hash", "builtins.id", "builtins.repr", "builtins.type", "chex.", "flax.",
-    "jax.", "json.dump", "logging.", "numpy.", "optax.", "orbax.", "pprint.", "time.", "wandb.", "warnings.",
-)  # fmt: skip
 #: Functions that consume iterators as Python documents, if an overlay models them.
 _TAKING = (
     "builtins.", "collections.", "copy.", "functools.", "itertools.", "math.", "operator.", "typing.",
@@ -316,7 +312,7 @@ def _call_external(
     if any(map(is_iterator, args)) and (handler is None or not function.name.startswith(_TAKING)):
         args = _taken(interpreter, function.name, args, place)
     if handler is None:
-        if not function.name.startswith(_CHANGES_NOTHING):
+        if not function.name.startswith(READING_LIBRARIES):
             hand_over(interpreter, args, kwargs)
         reason = f"`{function.name}` is not modelled"
         return Reader(reason) if _READERS.fullmatch(function.name) else Unknown(reason)

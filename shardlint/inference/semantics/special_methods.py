@@ -28,6 +28,7 @@ from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.iterators import is_iterator
 from shardlint.inference.machine.code_reads import look_at
 from shardlint.inference.syntax.body_changes import (
+    MUTATING_OPERATORS,
     READING_FUNCTIONS,
     READING_METHODS,
     BodyChanges,
@@ -51,16 +52,23 @@ _FOLLOWED = frozenset(
     for side in ("", "r", "i")
     for name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 }
-#: Libraries whose functions do not mutate their arguments.
-_READING_LIBRARIES = (
-    "absl.logging.", "abc.", "builtins.", "dataclasses.", "flax.", "functools.", "itertools.", "jax.",
-    "json.dumps", "logging.", "math.", "numpy.", "operator.", "optax.", "os.path.", "pprint.", "re.",
-    "textwrap.", "time.", "typing.", "warnings.",
+#: Libraries whose functions do not mutate lists, dicts and objects of the program.
+READING_LIBRARIES = (
+    "absl.logging.", "builtins.hash", "builtins.id", "builtins.repr", "builtins.type", "chex.", "flax.",
+    "jax.", "json.dump", "logging.", "math.", "numpy.", "optax.", "orbax.", "os.path.", "pprint.",
+    "textwrap.", "time.", "wandb.", "warnings.",
 )  # fmt: skip
+#: Libraries whose functions may call what they are given. Functions that a body names are followed anyway.
+_CALLING_LIBRARIES = (
+    "abc.", "dataclasses.", "functools.", "itertools.", "operator.", "re.", "typing.",
+)  # fmt: skip
+_KNOWN_LIBRARIES = (*READING_LIBRARIES, *_CALLING_LIBRARIES)
 #: Libraries of classes whose objects run by themselves: all their methods may be called unseen.
 _THREADS = ("asyncio.", "concurrent.", "multiprocessing.", "threading.")
 #: Python's functions that reach all variables of a module.
 _REACHING_ALL = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
+#: Python's functions that set or delete an attribute of a computed name.
+_SETTING = frozenset({"setattr", "delattr"})
 _CONSTRUCTORS = ("__new__", "__init__", "__post_init__")
 
 
@@ -110,6 +118,8 @@ class ReachedChanges:
         self._interpreter, self._cls, self._held = interpreter, cls, held
         #: Whether every named object may change.
         self._anything = False
+        #: Whether any attribute of a named class may be set.
+        self._sets_any = False
         #: The modules of which any variable may be rebound.
         self._modules: set[Scope] = set()
         #: The default values of functions' parameters.
@@ -141,6 +151,8 @@ class ReachedChanges:
         for name, holder in scope.find_all(frozenset(stated.names)):
             for option in options(holder.variables[name]):
                 self._reach(option, cls)
+                if isinstance(option, External) and _mutates(option.name):
+                    stated.anything = True
         for name in stated.called:
             self._call(scope, name, cls, stated)
         for name in stated.makers:
@@ -183,12 +195,15 @@ class ReachedChanges:
             stated.anything = stated.anything or not known
             if path and not known:
                 stated.variables.add(root)
+            self._sets_any = self._sets_any or (not path and root in _SETTING)
             if root in _REACHING_ALL:
                 self._modules.add(scope.root)
             return
         for option in options(holder.variables[root]):
             if isinstance(option, External):
-                known = ".".join([option.name, *path]).startswith(_READING_LIBRARIES)
+                name = ".".join([option.name, *path])
+                known = _only_reads(name)
+                self._sets_any = self._sets_any or name.removeprefix("builtins.") in _SETTING
             elif not path:
                 known = isinstance(option, Function | ClassValue)
             elif isinstance(option, ModuleValue):
@@ -233,7 +248,23 @@ class ReachedChanges:
         for _, stated in self._reached:
             for cls in self._classes if stated.assigned else ():
                 self._attributes[cls] |= stated.assigned
+        for cls in self._classes if self._sets_any else ():
+            self._attributes[cls].add(ANY)
         return self._attributes
+
+
+def _only_reads(name: str) -> bool:
+    """Return whether a function of a library mutates no object of the program."""
+    library, _, function = name.partition(".")
+    if library == "builtins":
+        return function in READING_FUNCTIONS
+    return name.startswith(_KNOWN_LIBRARIES) and not _mutates(name)
+
+
+def _mutates(name: str) -> bool:
+    """Return whether a name is one of Python's functions that mutate an argument."""
+    library, _, function = name.partition(".")
+    return library == "operator" and function.strip("_") in MUTATING_OPERATORS
 
 
 def _methods(cls: ClassValue, name: str) -> list[Function]:

@@ -31,6 +31,11 @@ _CLASSES = (str, bytes, bytearray, int, float, complex, tuple, range, list, dict
 READING_METHODS = {
     name for kind in _CLASSES for name in dir(kind) if name[:2] != "__" and callable(getattr(kind, name))
 } - _MUTATING_METHODS
+#: Functions of `operator` that mutate an argument, or call a method of it.
+MUTATING_OPERATORS = frozenset(
+    "delitem iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow irshift isub itruediv ixor "
+    "methodcaller setitem".split()
+)
 #: Expressions whose value has no other reference.
 _NEW = (
     cst.Integer, cst.Float, cst.SimpleString, cst.ConcatenatedString, cst.FormattedString, cst.Comparison,
@@ -160,6 +165,9 @@ class _Reader:
         elif isinstance(node, cst.Attribute):
             if self._is_own(node.value):
                 self.changes.own.add(node.attr.value)
+            elif node.attr.value in _MUTATING_METHODS | MUTATING_OPERATORS:
+                # It may be passed to a function that calls it: ``map(log.append, items)``.
+                self._call(node)
         elif isinstance(
             node, cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.Del | cst.For | cst.CompFor
         ):
