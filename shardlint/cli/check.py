@@ -185,7 +185,7 @@ def _finished(
     progress.stop()
     report_output.write_diff(outcome.out)
     report = outcome.report
-    for line in outcome.said:
+    for line in outcome.messages:
         report_output.aside(line)
     for failure in outcome.failures:
         complain(failure)

@@ -37,14 +37,14 @@ class CannotDo(Exception):
 class Outcome(NamedTuple):
     """The remaining report, and the changes made.
 
-    ``code`` is the exit code where nothing is to be reported; ``out`` is for standard output, ``said`` are
-    lines for standard error, and ``failures`` the changes that failed.
+    ``code`` is the exit code where nothing is to be reported; ``out`` is for standard output,
+    ``messages`` are lines for standard error, and ``failures`` the changes that failed.
     """
 
     report: Report
     code: int | None = None
     out: str = ""
-    said: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
 
 
@@ -98,8 +98,8 @@ def change(
         outcome = _fixed(linter, report, options, known, progress)
     else:
         outcome = Outcome(report)
-    said = known.shrunk() if known and not options.diff else ()
-    return outcome._replace(said=(*outcome.said, *said))
+    messages = known.shrunk() if known and not options.diff else ()
+    return outcome._replace(messages=(*outcome.messages, *messages))
 
 
 class _Known:
@@ -178,7 +178,7 @@ def _written(report: Report, path: str) -> Outcome:
     folder = os.path.dirname(os.path.abspath(path))
     baseline.save(path, baseline.entries_of(findings, report.sources, folder))
     count = f"{len(findings)} finding{'s' * (len(findings) != 1)}"
-    return Outcome(report, 0, said=(f"Wrote {count} to {path}.",))
+    return Outcome(report, 0, messages=(f"Wrote {count} to {path}.",))
 
 
 def _ignored(linter: Linter, report: Report, reason: str) -> Outcome:
@@ -211,14 +211,16 @@ def _ignored(linter: Linter, report: Report, reason: str) -> Outcome:
                 added, files = added + comments.count, files + 1
         except CannotChange as error:
             failures.append(str(error))
-    said = [f"Added comments for {added} finding{'s' * (added != 1)} in {files} file{'s' * (files != 1)}."]
+    messages = [
+        f"Added comments for {added} finding{'s' * (added != 1)} in {files} file{'s' * (files != 1)}."
+    ]
     # Useless comments are already removed.
     readable = {source.path for source in report.sources}
     left = [f.code for f in failing if f.code in UNSILENCED - {"SHL012"} or f.span.path not in readable]
     if left:
         codes = ", ".join(sorted(set(left)))
-        said.append(f"No comment can ignore {len(left)} other{'s' * (len(left) != 1)} ({codes}).")
-    return Outcome(report, 2 if failures else 0, said=tuple(said), failures=tuple(failures))
+        messages.append(f"No comment can ignore {len(left)} other{'s' * (len(left) != 1)} ({codes}).")
+    return Outcome(report, 2 if failures else 0, messages=tuple(messages), failures=tuple(failures))
 
 
 def _fails(finding: Finding) -> bool:
@@ -253,9 +255,9 @@ def _fixed(
     changed = [(fixed.before[path], after) for path, after in sorted(fixed.after.items())]
     changed = [(before, after) for before, after in changed if before.data != after.data]
     if options.diff:
-        said = [*fixed.notes, _count(fixed, "Would fix")] if changed else fixed.notes
+        messages = [*fixed.notes, _count(fixed, "Would fix")] if changed else fixed.notes
         out = "".join(_difference(before, after) for before, after in changed)
-        return Outcome(report, 1 if changed else 0, out, tuple(said), tuple(failures))
+        return Outcome(report, 1 if changed else 0, out, tuple(messages), tuple(failures))
     written = []
     for before, after in changed:
         try:
@@ -276,11 +278,11 @@ def _fixed(
                     failures.append(f"{error}; its fixes should have been taken back")
             fixed.notes.append(f"all fixes were taken back: they make new errors in {blame}")
             fixed.fixed, now = [], report
-    said = [*fixed.notes]
+    messages = [*fixed.notes]
     if fixed.fixed:
-        said.append(_count(fixed, "Fixed"))
-        said += _listed(fixed.fixed) if options.show_fixes else ()
-    return Outcome(now, 0 if options.fix_only else None, "", tuple(said), tuple(failures))
+        messages.append(_count(fixed, "Fixed"))
+        messages += _listed(fixed.fixed) if options.show_fixes else ()
+    return Outcome(now, 0 if options.fix_only else None, "", tuple(messages), tuple(failures))
 
 
 def _harmed(before: Report, after: Report, edited: Iterable[str], fixed: Fixed) -> str:

@@ -30,14 +30,14 @@ MAX_ALTERNATIVES = 8
 class Generated(Unknown):
     """The items that a generator's body yielded, each with the `Context` of its yield.
 
-    ``sure`` if these are exactly the items, in this order; an ``endless`` one continues like that. ``met`` is
-    the number of uses recorded before each.
+    ``sure`` if these are exactly the items, in this order; an ``endless`` one continues like that.
+    ``uses_before`` is the number of uses recorded before each.
     """
 
     yields: tuple[tuple[Value, Any], ...] = field(default=(), compare=False)
     sure: bool = field(default=False, compare=False)
     endless: bool = field(default=False, compare=False)
-    met: tuple[int, ...] = field(default=(), compare=False)
+    uses_before: tuple[int, ...] = field(default=(), compare=False)
 
 
 @frozen

@@ -37,7 +37,7 @@ from shardlint.inference.overlays.python.builtins.strings import formatted
 from shardlint.inference.overlays.python.stdlib.mocks import replace_written
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.recording.editor_uses import TELLING, note_read
-from shardlint.inference.semantics.generators import give
+from shardlint.inference.semantics.generators import record_yield
 from shardlint.inference.semantics.literals import float_literal, integer_literal, text_literal
 from shardlint.inference.semantics.operators import binary_operation, compare, unary_operation
 from shardlint.inference.semantics.subscripts import get_item
@@ -353,10 +353,10 @@ def _yield(interpreter: Machine, node: cst.Yield) -> Value:
     if isinstance(node.value, cst.From):
         place = interpreter.place(node)
         for drawn in each_left(interpreter, evaluate(interpreter, node.value.item), place):
-            give(interpreter, frame, drawn.item)
+            record_yield(interpreter, frame, drawn.item)
             frame.unsure = frame.unsure or not drawn.sure
     else:
-        give(interpreter, frame, NONE if node.value is None else evaluate(interpreter, node.value))
+        record_yield(interpreter, frame, NONE if node.value is None else evaluate(interpreter, node.value))
     return Unknown("sent to a generator")
 
 

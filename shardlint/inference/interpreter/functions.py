@@ -136,7 +136,9 @@ def run_function(
         scope.variables = join_variables([*frame.exits, scope.variables] if falls_through else frame.exits)
     if code.is_generator:
         endless = not falls_through and not frame.exits
-        met = tuple(count for _, _, count in frame.yields)
-        given = tuple((value, context) for value, context, _ in frame.yields)
-        return Generated("a generator or coroutine", given, not (frame.unsure or endless), endless, met)
+        uses_before = tuple(count for _, _, count in frame.yields)
+        yields = tuple((value, context) for value, context, _ in frame.yields)
+        return Generated(
+            "a generator or coroutine", yields, not (frame.unsure or endless), endless, uses_before
+        )
     return of_version(interpreter, result, read)

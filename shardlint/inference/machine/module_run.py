@@ -27,8 +27,8 @@ class ModuleRun:
         "changes",
         "complete",
         "device_count",
+        "devices_before",
         "errors",
-        "given",
         "handed",
         "imported",
         "loose",
@@ -43,7 +43,7 @@ class ModuleRun:
         "within",
     )  # fmt: skip
 
-    def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
+    def __init__(self, name: str, source: Source, devices_before: Dim | None = None) -> None:
         self.name, self.source = name, source
         self.scope = Scope(self)
         #: Errors by cell, and whether they are all in bodies of functions.
@@ -63,7 +63,7 @@ class ModuleRun:
         #: Whether a mesh that it does not define matters.
         self.asks_mesh = False
         #: The number of devices when it began to run, and the files it read.
-        self.given = given
+        self.devices_before = devices_before
         self.accesses = file_access.FileAccesses()
         #: Its imports and, once it has run, all transitive ones.
         self.imported: dict[Path, ModuleRun] = {}

@@ -168,7 +168,7 @@ class Project:
             for inner in self._begun[self._begun.index(run) + 1 :]:
                 inner.alone = False
         elif self._begun:
-            self._begun[-1].alone &= run.given == interpreter.device_count
+            self._begun[-1].alone &= run.devices_before == interpreter.device_count
         _replace(interpreter, run)
         if self._begun:
             self._begun[-1].imported[path] = run

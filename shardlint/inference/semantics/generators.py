@@ -82,7 +82,7 @@ def _key(interpreter: Machine, iterator: LibraryObject, reads: Iterable[tuple[An
     return interpreter.memory.key_of(function.scope, [*(arguments.items or {}).values(), *read])
 
 
-def give(interpreter: Machine, frame: Frame, value: Value) -> None:
+def record_yield(interpreter: Machine, frame: Frame, value: Value) -> None:
     """Record an item that a running generator yields, unless the pass only determines a loop's changes."""
     path, muted = frame.inside
     if interpreter.muted == muted:
@@ -95,7 +95,7 @@ def run(interpreter: Machine, iterator: LibraryObject) -> GeneratorBody:
     outer, interpreter.uses = interpreter.uses, Once()
     around, interpreter.reads, interpreter.start = (interpreter.reads, interpreter.start), {}, born()
     try:
-        made_by = run_body(interpreter, iterator)
+        produced = run_body(interpreter, iterator)
     finally:
         found, interpreter.uses = interpreter.uses, outer
         reads = tuple(interpreter.reads or ())
@@ -104,17 +104,17 @@ def run(interpreter: Machine, iterator: LibraryObject) -> GeneratorBody:
             for anchor, name in reads:
                 note_read(interpreter, anchor, name)
     key = _key(interpreter, iterator, reads)
-    if not isinstance(made_by, Generated) or not made_by.yields:
+    if not isinstance(produced, Generated) or not produced.yields:
         interpreter.uses.extend(found)
         return GeneratorBody(
-            () if isinstance(made_by, Generated) and made_by.sure else None, reads=reads, key=key
+            () if isinstance(produced, Generated) and produced.sure else None, reads=reads, key=key
         )
-    items = [value for value, _ in made_by.yields]
-    bounds = [0, *made_by.met, len(found)]
+    items = [value for value, _ in produced.yields]
+    bounds = [0, *produced.uses_before, len(found)]
     uses = [found[a:b] for a, b in itertools.pairwise(bounds)]
-    if made_by.sure and len(items) <= MAX_UNROLLED:
+    if produced.sure and len(items) <= MAX_UNROLLED:
         return GeneratorBody(items, uses=uses, reads=reads, key=key)
-    return GeneratorBody(None, join(items), made_by.endless, uses, reads, key)
+    return GeneratorBody(None, join(items), produced.endless, uses, reads, key)
 
 
 def run_body(interpreter: Machine, value: Value) -> Value:
