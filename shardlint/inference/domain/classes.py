@@ -19,7 +19,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
-from shardlint.support.fast_frozen import frozen
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.evaluator import Evaluator
@@ -143,7 +143,7 @@ def all_fields(cls: ClassValue) -> dict[str, Value | None]:
     return fields
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PerhapsMissing(Unknown):
     """An attribute that is set, or deleted, on some paths only."""
 

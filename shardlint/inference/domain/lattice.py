@@ -24,12 +24,12 @@ from shardlint.inference.store.effect_log import born
 from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import one_of
-from shardlint.support.fast_frozen import frozen
+from shardlint.support.lazy_dataclass import dataclass
 
 NO_TAG: Tag = frozenset()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Perhaps(Unknown):
     """An unknown value that comes from some branches, with the constants that it may be on others.
 

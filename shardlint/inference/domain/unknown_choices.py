@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Alternatives, Array, Integer, Value
 from shardlint.laws.core.values import Unknown
-from shardlint.support.fast_frozen import frozen
+from shardlint.support.lazy_dataclass import dataclass
 
 _NOT_KNOWN = (Unknown, Integer, Array, Alternatives)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Choice(Unknown):
     """A value that the caller of an entry point chooses, or one read from it; not a size of it."""
 

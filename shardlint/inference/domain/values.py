@@ -17,7 +17,6 @@ from shardlint.laws.core.dims import Dim, Expr, Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.laws.transforms.varying import Variation
 from shardlint.model.spans import Place
-from shardlint.support.fast_frozen import altered, frozen
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 MAX_ALTERNATIVES = 8
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Generated(Unknown):
     """The items that a generator's body yielded, each with the `Context` of its yield.
 
@@ -40,12 +39,12 @@ class Generated(Unknown):
     uses_before: tuple[int, ...] = field(default=(), compare=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Missing(Unknown):
     """The result of reading a missing attribute, unless unknown code has set it."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Const:
     """A Python constant: None, bool, int, float, complex, str, bytes or ``...``; also results of `re`.
 
@@ -57,7 +56,7 @@ class Const:
     key: Const | None = field(default=None, compare=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Integer:
     """An integer whose value is symbolic (``x.shape[0]``, ``len(jax.devices())``)."""
 
@@ -65,7 +64,7 @@ class Integer:
     origin: Place | None = field(default=None, compare=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Tuple:
     """A tuple. ``fields`` names the items of a namedtuple, ``cls`` is its class if the program's."""
 
@@ -75,7 +74,7 @@ class Tuple:
     cls: ClassValue | None = field(default=None, compare=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Sized(Unknown):
     """An unknown value that is ``dim`` if it is a size at all, as the user states of its name.
 
@@ -85,12 +84,12 @@ class Sized(Unknown):
     dim: Dim = field(compare=False, kw_only=True)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Reader(Unknown):
     """An unknown library object whose methods do not mutate their arguments, such as a logger."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SomeMesh(Unknown):
     """An unknown mesh that is set and has axes."""
 
@@ -136,7 +135,7 @@ class SetValue:
     born: int = field(default_factory=born, init=False, repr=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Slice:
     """``start:stop:step`` inside brackets; ``single`` if it takes one item: ``i:i + 1``."""
 
@@ -146,7 +145,7 @@ class Slice:
     single: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Array:
     """An array, or its `jax.ShapeDtypeStruct`.
 
@@ -188,7 +187,7 @@ class Array:
         )  # fmt: skip
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Devices:
     """A list (``numpy`` false) or numpy array of JAX devices; ``shape`` as numpy would say.
 
@@ -201,7 +200,7 @@ class Devices:
     ids: tuple[int, ...] | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MeshValue:
     """A mesh. ``name`` is the variable that holds it; ``ids`` are its devices', as in `Devices`."""
 
@@ -211,7 +210,7 @@ class MeshValue:
     ids: tuple[int, ...] | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SpecValue:
     """A `PartitionSpec`; ``places`` holds one place an entry, where it has one."""
 
@@ -220,7 +219,7 @@ class SpecValue:
     places: tuple[Place | None, ...] = field(default=(), compare=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ShardingValue:
     """A `NamedSharding`; either half may be unknown."""
 
@@ -229,7 +228,7 @@ class ShardingValue:
     origin: Place | None = field(default=None, compare=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class External:
     """A name of a library, by its canonical qualified name (``jax.numpy.zeros``)."""
 
@@ -287,7 +286,7 @@ class Function:
     renamed: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Bound:
     """A method with its object."""
 
@@ -296,7 +295,7 @@ class Bound:
     origin: Place | None = field(default=None, compare=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Partial:
     """`functools.partial(function, *args, **kwargs)`."""
 
@@ -364,7 +363,7 @@ Test = tuple[Any, ...]
 Tag = frozenset[tuple[Test, bool]]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Alternatives:
     """One of several values, at most `MAX_ALTERNATIVES`; never nested.
 
@@ -411,7 +410,7 @@ def as_size(value: Value | None) -> Dim | None:
 
 def unsized(value: Unknown) -> Unknown:
     """Return an unknown value derived from another: distinct in tests, and without a size."""
-    return Unknown(value.reason) if isinstance(value, Sized) else altered(value)
+    return Unknown(value.reason) if isinstance(value, Sized) else replace(value)
 
 
 def as_int(value: Value | None) -> int | None:

@@ -15,7 +15,6 @@ from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Configured, Place
 from shardlint.model.uses import Environment, Fact
-from shardlint.support.fast_frozen import frozen
 from shardlint.support.lazy_dataclass import dataclass
 
 #: The logical axis rules of a program that sets none.
@@ -48,7 +47,7 @@ class Shard:
     whole: Shape
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Context:
     """The dynamic context: it follows calls, not text.
 

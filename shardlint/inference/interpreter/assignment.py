@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -29,7 +30,6 @@ from shardlint.inference.semantics.subscripts import get_item
 from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
-from shardlint.support.fast_frozen import altered
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
@@ -76,7 +76,7 @@ def held_by(interpreter: Machine, target: cst.BaseExpression) -> tuple[Value, Ca
 def bind(interpreter: Machine, name: str, value: Value) -> None:
     """Bind a name in the running scope; arrays and meshes record it as their name."""
     if isinstance(value, (MeshValue, Array)) and value.name is None:
-        value = altered(value, name=name)
+        value = replace(value, name=name)
     name = meant(interpreter.scope, name)
     write(interpreter, interpreter.scope.target(name), name, value)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Set
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -53,7 +54,6 @@ from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions import Release
 from shardlint.model.spans import Place, Span
 from shardlint.model.uses import Environment, FileProblem, Use
-from shardlint.support.fast_frozen import altered
 from shardlint.support.temporarily import Meanwhile
 
 if TYPE_CHECKING:
@@ -161,14 +161,14 @@ class Interpreter:
             for judge in (verdict_at, verdict_if_meant, verdict_where_replaced):
                 judged = judge(self, use)
                 if judged is not use.verdict:
-                    use = altered(use, verdict=judged)
+                    use = replace(use, verdict=judged)
             variant, variants = self.variants
             if variants > 1:
-                use = altered(use, variant=variant, variants=variants, supposed=self.supposes)
+                use = replace(use, variant=variant, variants=variants, supposed=self.supposes)
             if ask(self, "doubted"):
-                use = altered(use, doubted=True)
+                use = replace(use, doubted=True)
             reached = known_call(self.frames)
-            self.uses.append(use if reached is None else altered(use, facts=(*use.facts, reached)))
+            self.uses.append(use if reached is None else replace(use, facts=(*use.facts, reached)))
 
     @property
     def supposes(self) -> bool:
@@ -216,14 +216,14 @@ class Interpreter:
     def within(self, **changes: Any) -> Iterator[None]:
         """Evaluate under a changed context, and restore the changed fields afterwards."""
         before = self.context
-        self.context = inside = altered(before, **changes)
+        self.context = inside = replace(before, **changes)
         try:
             yield
         finally:
             if self.context is inside:
                 self.context = before
             else:
-                self.context = altered(self.context, **{name: getattr(before, name) for name in changes})
+                self.context = replace(self.context, **{name: getattr(before, name) for name in changes})
 
     def silent(self) -> Meanwhile[None]:
         """Evaluate without recording uses."""
@@ -454,7 +454,7 @@ class Interpreter:
                 for name in ("mesh", "logical_rules")
                 if (value := getattr(self.context, name)) != getattr(Context(), name)
             }
-            self.path, self.context = path, altered(context, **kept)
+            self.path, self.context = path, replace(context, **kept)
 
     def forget(self, codes: Set[Hashable]) -> None:
         """Drop what is cached for nodes, and the runs that ran any of these: a function's text has

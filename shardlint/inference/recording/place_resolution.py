@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any, NamedTuple
 
 from shardlint.inference.syntax.units import NodePlace, Unit
 from shardlint.model.spans import LookedUp
 from shardlint.model.uses import Fact, FileProblem, Use
-from shardlint.support.fast_frozen import altered
 
 _HOLDS_PLACES = re.compile(r"\b(Place|Fact)\b")
 
@@ -54,7 +53,7 @@ def _settled_use(use: Use | FileProblem) -> _Settled:
         before = getattr(use, name)
         if (after := _settled(before, units)) is not before:
             changed[name] = after
-    settled = altered(use, **changed) if changed else use
+    settled = replace(use, **changed) if changed else use
     return _Settled(use, settled, tuple((unit, unit.stands) for unit in units))
 
 

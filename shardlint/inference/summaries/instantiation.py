@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import fields
+from dataclasses import fields, replace
 from operator import is_
 from typing import Any
 
@@ -28,7 +28,6 @@ from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Expr, Quotient, Remainder, Symbol, renewed
 from shardlint.laws.core.values import Mesh, Unknown
-from shardlint.support.fast_frozen import altered
 
 _PARTS = {kind: parts_of(kind) for kind in FROZEN}
 #: Kinds of parts that no run creates; most parts are of these.
@@ -109,10 +108,10 @@ class Instantiation:
         if self._again and type(value) in _OPEN:
             made = self._same.get(id(value))
             if made is None:
-                made = self._same[id(value)] = altered(value, **self._changes(value))
+                made = self._same[id(value)] = replace(value, **self._changes(value))
             return made
         changes = self._changes(value)
-        return altered(value, **changes) if changes else value
+        return replace(value, **changes) if changes else value
 
     def _changes(self, value: Any) -> dict[str, Any]:
         """Return the fields of a value that differ after instantiation."""

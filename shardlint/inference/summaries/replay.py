@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from shardlint.inference.domain.values import Function, Instance, Tuple, Value
@@ -14,7 +15,6 @@ from shardlint.inference.summaries.instantiation import Instantiation
 from shardlint.inference.summaries.summary import CallSummary
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
-from shardlint.support.fast_frozen import altered
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
@@ -38,7 +38,7 @@ def record(interpreter: Machine, uses: Sequence[Use], notes: list[Note]) -> None
     variant, variants = interpreter.variants
     if variants > 1:
         uses = [
-            altered(
+            replace(
                 use,
                 variant=variant * use.variants + use.variant,
                 variants=variants * use.variants,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from typing import Any, NamedTuple, cast
 
 from shardlint.inference.domain.values import Function, Test, Value
@@ -18,7 +18,6 @@ from shardlint.inference.summaries.reentry_point import ReentryPoint
 from shardlint.laws.core.dims import Symbol
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
-from shardlint.support.fast_frozen import altered
 from shardlint.support.lazy_dataclass import dataclass
 
 
@@ -115,8 +114,8 @@ def _moved(use: Use, before: Place, now: Place) -> Use:
     """Return a use reached from one place as it is if reached from another."""
     if all(fact.place is not before for fact in use.facts):
         return use
-    facts = (altered(fact, place=now) if fact.place is before else fact for fact in use.facts)
-    return altered(use, facts=tuple(facts))
+    facts = (replace(fact, place=now) if fact.place is before else fact for fact in use.facts)
+    return replace(use, facts=tuple(facts))
 
 
 def summarised_read(

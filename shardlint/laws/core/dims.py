@@ -12,7 +12,6 @@ import math
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Union
 
-from shardlint.support.fast_frozen import frozen
 from shardlint.support.lazy_dataclass import dataclass
 
 #: The most factors in a product, and products in a sum; beyond them the size is unknown.
@@ -22,7 +21,7 @@ MAX_PRODUCTS = 16
 _fresh = itertools.count(1)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Symbol:
     """An unknown size. ``low`` is its least value, or None when it may be negative.
 
@@ -68,7 +67,7 @@ Atom = Union[Symbol, Quotient, Remainder]
 Product = tuple[Atom, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Expr:
     """A sum of products: ``terms`` pairs each product of atoms with its coefficient, sorted."""
 

@@ -6,7 +6,6 @@ from enum import StrEnum
 from typing import Union
 
 from shardlint.laws.core.dims import Dim, product
-from shardlint.support.fast_frozen import frozen
 from shardlint.support.lazy_dataclass import dataclass
 
 
@@ -20,14 +19,14 @@ class AxisType(StrEnum):
     MANUAL = "Manual"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """Something that could not be inferred, and the reason. Nothing is ever claimed about it."""
 
     reason: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Failed(Unknown):
     """The result of a call that JAX rejects: nothing may be assumed about it."""
 

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping
 from shardlint.laws.core.dims import Dim, product
 from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
-from shardlint.support.fast_frozen import frozen
+from shardlint.support.lazy_dataclass import dataclass
 
 Axes = frozenset[str]
 NO_AXES: Axes = frozenset()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Variation:
     """A value varies over the axes ``surely``, and at most over ``perhaps`` (None: perhaps over any).
 
