@@ -26,6 +26,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT), *(str(ROOT / "tests" / name) for name in ("laws", "propagation"))]
 
 import environments  # noqa: E402
+import published  # noqa: E402
 import release_files  # noqa: E402
 
 
@@ -119,6 +120,7 @@ def main() -> int:
             print(f"skipped: {error}", file=sys.stderr)
             continue
         print(release_files.write(release, measured))
+        published.MODULE.write_text(published.text(), encoding="utf-8")
     return 0
 
 

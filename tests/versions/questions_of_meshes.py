@@ -11,8 +11,10 @@ import older_jax
 from questions import Question, compare, law_at
 
 from shardlint.laws.core.values import AxisType
+from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.meshes.construction import judge_mesh
-from shardlint.laws.versions import Release
+from shardlint.laws.versions import Release, holds
+from shardlint.laws.versions.api_changes import EXPLICIT_BY_DEFAULT
 
 jax, np = older_jax.jax, older_jax.np
 
@@ -76,6 +78,13 @@ def _judge(
 ) -> tuple[str, str] | None:
     kinds = None if types is None else (AxisType.AUTO,) * types
     given = None if function == "create_device_mesh" else names
-    return compare(
-        answer, law_at(release, judge_mesh(function, shape, given, 8, types=kinds), f"jax.{function}")
-    )
+    verdict = law_at(release, judge_mesh(function, shape, given, 8, types=kinds), f"jax.{function}")
+    if isinstance(verdict, Accepted) and types is None and answer.startswith("ok "):
+        return compare(answer, " ".join([_default(function, release)] * len(names)))
+    return compare(answer, verdict)
+
+
+def _default(function: str, release: Release) -> str:
+    """Return the type that axes have unless it is given."""
+    explicit = function == "make_mesh" and holds(EXPLICIT_BY_DEFAULT, release)
+    return "Explicit" if explicit else "Auto"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 import warnings
 from typing import Any
 
@@ -18,6 +19,10 @@ MODULES = """
     flax.core flax.core.meta flax.jax_utils flax.linen flax.linen.spmd flax.nnx flax.nnx.bridge
     flax.nnx.spmd flax.struct flax.training.common_utils flax.training.train_state
 """.split()
+#: Modules of which every name is wanted, also that of a module inside that nobody imported: `public_names`.
+WHOLE = frozenset(
+    "jax jax.lax jax.nn jax.numpy jax.random jax.sharding jax.tree jax.tree_util".split()
+)  # fmt: skip
 #: Classes whose members users meet.
 CLASSES = """
     jax.Array jax.ShapeDtypeStruct jax.sharding.AbstractMesh jax.sharding.AxisType jax.sharding.Mesh
@@ -59,7 +64,9 @@ def _module(name: str) -> dict[str, str] | None:
             return None
     # A deprecated name is not listed by dir().
     listed = {*dir(module), *getattr(module, "_deprecations", ())}
-    return {one: _state(module, one) for one in sorted(listed) if _public(module, one)}
+    found = {one: _state(module, one) for one in sorted(listed) if _public(module, one)}
+    inside = pkgutil.iter_modules(getattr(module, "__path__", ())) if name in WHOLE else ()
+    return {**{one.name: "" for one in inside if not one.name.startswith("_")}, **found}
 
 
 def _members(name: str) -> dict[str, str] | None:
@@ -75,6 +82,8 @@ def _public(module: Any, name: str) -> bool:
     if name.startswith("_") or name in ("annotations", "TYPE_CHECKING"):
         return False
     found = vars(module).get(name)
+    if module.__name__ in WHOLE:
+        return True
     if inspect.ismodule(found):
         return found.__name__ == f"{module.__name__}.{name}"
     return getattr(found, "__module__", None) not in ("typing", "collections.abc", "functools", "warnings")
