@@ -55,10 +55,11 @@ def test_the_broken_program_does_in_jax_what_the_page_says(rule: AnyRule, outcom
 def test_the_site_shows_what_this_jax_says(rule: AnyRule, outcomes: dict) -> None:
     """The class, and the message where it is the release that the table ends with."""
     raised = outcomes[f"{rule.code} bad"]
+    command = f"python -m tests.versions.measure {jax.__version__} --sections pages"
+    if jax.__version__ not in jax_says.table():
+        pytest.skip(f"not measured: {command}")
     shown = jax_says.table()[jax.__version__][rule.code]
-    assert (raised and {"raises": raised["classes"][0], "message": raised["message"]}) == shown, (
-        "python docs/tools/jax_says.py python"
-    )
+    assert (raised and {"raises": raised["classes"][0], "message": raised["message"]}) == shown, command
 
 
 @pytest.mark.parametrize("release", jax_says.table())

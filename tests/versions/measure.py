@@ -2,7 +2,7 @@
 
 usage: python -m tests.versions.measure RELEASE... [--sections NAME,...] [--environments FOLDER]
        python -m tests.versions.measure --diff OLD NEW
-       python -m tests.versions.measure --check [RELEASE...]
+       python -m tests.versions.measure --check [RELEASE...] [--accept]
 
 Measuring builds an environment for each release (a few hundred megabytes) where there is none yet, and writes
 `tests/data/releases/<release>.json`, and the public names in `shardlint/laws/versions`. The other two read
@@ -100,6 +100,7 @@ def main() -> int:
     parser.add_argument("--sections", default=",".join(release_files.SECTIONS))
     parser.add_argument("--diff", nargs=2, metavar=("OLD", "NEW"))
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--accept", action="store_true", help="with --check: what is wrong now is known")
     parser.add_argument(
         "--examples", type=int, default=1, help="how many examples of a disagreement to print"
     )
@@ -112,6 +113,8 @@ def main() -> int:
     if options.check:
         import law_checks
 
+        if options.accept:
+            law_checks.accept(options.releases or release_files.stored())
         return law_checks.run(options.releases or release_files.stored(), options.examples)
     for release in options.releases:
         try:

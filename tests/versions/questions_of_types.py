@@ -124,6 +124,7 @@ def _tools() -> dict[str, Any] | None:
 
 
 def _of_propagation(tools: dict[str, Any], kind: str, mode: str, name: str) -> Any:
+    @cache
     def told() -> tuple[Any, Any]:
         draw = tools["draw"](random.Random(name), mode)
         program = tools["kinds"][kind](draw)

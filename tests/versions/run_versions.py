@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
+
+from environments import default_folder, interpreter
 
 from shardlint.api import Linter, Settings, read_source, source_from_text
 from shardlint.confirm.confirmer import Confirmer
@@ -28,23 +29,6 @@ from shardlint.source import Source
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 RELEASES = ("0.4.35", "0.4.38", "0.5.3", "0.6.2", "0.7.2", "0.8.3", "0.9.2", "0.10.2")
-
-
-def environment(release: str) -> str:
-    """Return the interpreter of a release's environment, building what is missing."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    folder = Path(os.environ.get("SHARDLINT_ENVIRONMENTS", cache / "shardlint" / "environments"))
-    home = folder / f"jax-{release}"
-    python = home / ("Scripts" if os.name == "nt" else "bin") / "python"
-    ready = home / "ready"
-    if not ready.exists():
-        print(f"building an environment for JAX {release}", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
-        # The newest Flax that takes this jax: pip finds it.
-        wanted = [f"jax=={release}", f"jaxlib=={release}", "flax"]
-        subprocess.run([str(python), "-m", "pip", "install", "-q", *wanted], check=True)
-        ready.touch()
-    return str(python)
 
 
 def ask(python: str, script: str, *arguments: object) -> dict[str, Any]:
@@ -115,7 +99,7 @@ def main() -> int:
     options = parser.parse_args()
     disagreements = 0
     for release in options.releases:
-        python = environment(release)
+        python = interpreter(release, default_folder())
         names = ask(python, "ask_names.py")
         laws = ask(python, "ask_laws.py", options.cases, options.seed)
         figures, problems = confirmed(python, release)
