@@ -21,8 +21,8 @@ from shardlint.laws.core.values import Spec
 from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
 from shardlint.laws.versions import Release, rejected_at
 
-#: How many random placements are asked: 130 an API.
-PLACEMENTS, SEED = 130 * len(real_jax.PROGRAMS), 29
+#: How many random placements are asked: 65 an API.
+PLACEMENTS, SEED = 65 * len(real_jax.PROGRAMS), 29
 
 
 @dataclass(frozen=True)
