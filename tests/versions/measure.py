@@ -2,12 +2,14 @@
 
 usage: python -m tests.versions.measure RELEASE... [--sections NAME,...] [--environments FOLDER]
        python -m tests.versions.measure --diff OLD NEW
+       python -m tests.versions.measure --canary REPORT.md [RELEASE]
        python -m tests.versions.measure --check [RELEASE...] [--accept]
 
 Measuring builds an environment for each release (a few hundred megabytes) where there is none yet, and writes
-`tests/data/releases/<release>.json`, and the public names in `shardlint/laws/versions`. The other two read
-these files, and ask JAX nothing. ``--check`` exits 1 if the laws contradict a release more than the figures
-in `tests/versions/known_differences.json` allow.
+`tests/data/releases/<release>.json` and the public names in `shardlint/laws/versions`. ``--diff`` and
+``--check`` read these files, and ask JAX nothing. ``--check`` exits 1 if laws contradict a release more often
+than `tests/versions/known_differences.json` allows. ``--canary`` asks pip for releases that were not measured
+(or takes RELEASE for one), measures them, reports what changed, and exits 3 if there are any.
 """
 
 from __future__ import annotations
@@ -99,6 +101,7 @@ def main() -> int:
     parser.add_argument("--environments", type=Path, default=environments.default_folder(), metavar="FOLDER")
     parser.add_argument("--sections", default=",".join(release_files.SECTIONS))
     parser.add_argument("--diff", nargs=2, metavar=("OLD", "NEW"))
+    parser.add_argument("--canary", type=Path, metavar="REPORT.md")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--accept", action="store_true", help="with --check: what is wrong now is known")
     parser.add_argument(
@@ -116,6 +119,10 @@ def main() -> int:
         if options.accept:
             law_checks.accept(options.releases or release_files.stored())
         return law_checks.run(options.releases or release_files.stored(), options.examples)
+    if options.canary:
+        import canary
+
+        return canary.run(options.canary, options.environments, options.releases)
     for release in options.releases:
         try:
             measured = measure(release, options.environments, options.sections.split(","))
