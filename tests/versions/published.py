@@ -32,7 +32,7 @@ def published() -> dict[str, list[str]]:
     for release in release_files.stored():
         names = release_files.read(release).get("names", {})
         for module in found:
-            found[module] |= {*names.get(module, ())} - {"()"}
+            found[module] |= {*names.get(module, ())}
     return {module: sorted(names) for module, names in found.items()}
 
 

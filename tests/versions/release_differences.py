@@ -131,7 +131,7 @@ def _events(old: dict[str, dict[str, str]], new: dict[str, dict[str, str]]) -> I
             continue
         for name in sorted({*before, *after}):
             one, two = before.get(name), after.get(name)
-            subject = module if name == "()" else f"{module}.{name}"
+            subject = f"{module}.{name}"
             if (one is None or _raises(one)) and two is not None and not _raises(two):
                 yield "added", subject
             elif one is not None and not _raises(one) and (two is None or _raises(two)):
@@ -151,9 +151,11 @@ def _argument_events(subject: str, one: str, two: str) -> Iterator[tuple[str, st
     if before is None or after is None:
         return
     if not any(name.startswith("**") for name in before):
-        yield from (("added", f"{subject}({name}=)") for name in after - before if not name.startswith("*"))
+        yield from (("added", f"{subject}({name}=)") for name in sorted(after - before) if name[0].isalpha())
     if not any(name.startswith("**") for name in after):
-        yield from (("removed", f"{subject}({name}=)") for name in before - after if not name.startswith("*"))
+        yield from (
+            ("removed", f"{subject}({name}=)") for name in sorted(before - after) if name[0].isalpha()
+        )
 
 
 def arguments(signature: str) -> frozenset[str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import importlib
 import inspect
 import pkgutil
@@ -74,8 +75,7 @@ def _members(name: str) -> dict[str, str] | None:
         cls = look_up(name)
     except (ImportError, AttributeError):
         return None
-    names = {one: _state(cls, one) for one in sorted(dir(cls)) if not one.startswith("_")}
-    return {**names, "()": signature(cls)}
+    return {one: _state(cls, one) for one in sorted(dir(cls)) if not one.startswith("_")}
 
 
 def _public(module: Any, name: str) -> bool:
@@ -85,7 +85,8 @@ def _public(module: Any, name: str) -> bool:
     if module.__name__ in WHOLE:
         return True
     if inspect.ismodule(found):
-        return found.__name__ == f"{module.__name__}.{name}"
+        # What is imported depends on what was imported before.
+        return False
     return getattr(found, "__module__", None) not in ("typing", "collections.abc", "functools", "warnings")
 
 
@@ -104,6 +105,9 @@ def signature(found: Any) -> str:
     """Write parameters as ``(a, b=, *args, c*=, **kwargs)``: ``=`` is a default, ``*`` by keyword only."""
     if not callable(found) or inspect.ismodule(found):
         return ""
+    if isinstance(found, type) and issubclass(found, enum.Enum):
+        # It is Python's.
+        return "(?)"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
