@@ -77,7 +77,7 @@ def placements() -> Iterator[Question]:
 
 
 def _text(case: Drawn) -> str:
-    spec = f"P({spec_text(case.spec)})" if isinstance(case.spec, Spec) else str(case.spec)
+    spec = f"P({spec_text(case.spec, trim=False)})" if isinstance(case.spec, Spec) else str(case.spec)
     around = "raw" if case.raw else "under" if case.under else "alone"
     held = "" if case.held is None else f" held {spec_text(case.held)}"
     return f"{case.api.value} {spec} on {case.mesh} of {case.shape} {around}{held}"

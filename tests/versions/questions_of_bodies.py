@@ -23,6 +23,7 @@ from shardlint.laws.transforms.collectives import (
     local_result,
 )
 from shardlint.laws.transforms.shard_map import judge_inside
+from shardlint.laws.transforms.varying import Variation, judge_operand
 from shardlint.laws.versions import Release
 
 jax, jnp, np = older_jax.jax, older_jax.jnp, older_jax.np
@@ -121,12 +122,15 @@ def _axes() -> Iterator[Question]:
             return _traced(lambda x: _call(function, x, given), (8, 8), P(*spec), checked)
 
         def judge(
-            answer: str, release: Release, function: str = function, axes: Any = axes, checked: Any = checked
-        ) -> tuple[str, str] | None:
+            answer: str, release: Release, function: str = function, axes: Any = axes, spec: Any = spec,
+            checked: Any = checked,
+        ) -> tuple[str, str] | None:  # fmt: skip
             bound = BOUND if checked is not None else ()
-            return compare(
-                answer, law_at(release, judge_axes(function, axes, bound, check_vma=checked), function)
-            )
+            verdict = judge_axes(function, axes, bound, check_vma=checked)
+            if isinstance(verdict, Accepted):
+                varying = Variation(frozenset(spec), frozenset(spec))
+                verdict = judge_operand(function, axes, varying, checked=checked)
+            return compare(answer, law_at(release, verdict, function))
 
         where = "outside" if checked is None else "checked" if checked else "unchecked"
         yield Question(f"{function} axes|{where}", f"{function} {axes} on {spec} {where}", ask, judge)
