@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 import command_pages
+import release_pages
 import rule_pages
 from shardlint.api import known_rules
 
@@ -55,6 +56,7 @@ def made() -> Iterator[tuple[str, str]]:
     """Yield the pages that are made from the code: their paths, and their Markdown."""
     yield from rule_pages.pages()
     yield "commands.md", command_pages.page()
+    yield "releases.md", release_pages.page()
     yield "changelog.md", (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
 
 

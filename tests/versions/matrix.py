@@ -325,6 +325,9 @@ def measured(first_line: Callable[[Exception], str]) -> dict[str, dict[str, str]
         mesh = real_jax.real_mesh(MESHES[mode])
         for api, program in APIS.items():
             cells = found[f"{api}|{mode}"] = {}
+            if lack := _lack(api):
+                cells |= dict.fromkeys(MISTAKES, f"- {lack}")
+                continue
             for mistake, (make, shape) in MISTAKES.items():
                 if mistake in RAW and api.startswith(("linen", "nnx")):
                     continue
@@ -334,6 +337,25 @@ def measured(first_line: Callable[[Exception], str]) -> dict[str, dict[str, str]
                 except Exception as error:
                     cells[mistake] = f"{type(error).__name__} @{stage.name} #{first_line(error)}"
     return found
+
+
+_IN_CONTEXT = frozenset(
+    "dput_p in_p out_p wsc_setmesh_p reshard reshard_jit zeros_out rand_out nnx nnx_jit nnx_noeager".split()
+)
+
+
+def _lack(api: str) -> str | None:
+    """Say what this release lacks for an API, if anything."""
+    if api in _IN_CONTEXT and not older_jax.CONTEXT:
+        return "no context mesh"
+    if api.startswith("reshard") and not hasattr(jax.sharding, "reshard"):
+        return "no reshard"
+    if api.startswith("nnx") and not hasattr(nnx, "use_eager_sharding"):
+        return "flax before eager sharding"
+    function = {"zeros_out": jnp.zeros, "rand_out": jax.random.normal}.get(api)
+    if function is not None and not older_jax.takes(function, "out_sharding"):
+        return "no out_sharding="
+    return None
 
 
 def _shown(made: Any) -> str:

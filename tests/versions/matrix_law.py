@@ -106,15 +106,7 @@ def answered(cells: dict[str, dict[str, str]]) -> Iterator[tuple[Question, str]]
             # Without the digest of the message.
             answer = said.partition(" #")[0]
             judge = partial(_judge, api, mode, mistake)
-            yield Question(group, f"{api} {mode} {mistake}", str, judge), _lacking(api, said) or answer
-
-
-#: What JAX and Flax say of functions and arguments that they do not have.
-_ABSENT = {"AttributeError @reshard", "AttributeError @?"}
-
-
-def _lacking(api: str, said: str) -> str | None:
-    return "- not there" if said.partition(" #")[0] in _ABSENT else None
+            yield Question(group, f"{api} {mode} {mistake}", str, judge), answer
 
 
 def _judge(api: str, mode: str, mistake: str, answer: str, release: Release) -> tuple[str, str] | None:
@@ -145,7 +137,7 @@ def _judge(api: str, mode: str, mistake: str, answer: str, release: Release) -> 
 
 def _result(spec: Spec) -> tuple[Entry, ...]:
     """Return what a spec says of a layout, where XLA's choice is None."""
-    entries = [one if one is None or isinstance(one, str | tuple) else None for one in spec.entries]
+    entries = [one or None if isinstance(one, str | tuple) else None for one in spec.entries]
     while entries and entries[-1] is None:
         entries.pop()
     return tuple(entries)
