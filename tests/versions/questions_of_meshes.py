@@ -14,7 +14,7 @@ from shardlint.laws.core.values import AxisType
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.meshes.construction import judge_mesh
 from shardlint.laws.versions import Release, holds
-from shardlint.laws.versions.api_changes import EXPLICIT_BY_DEFAULT
+from shardlint.laws.versions.api_changes import EXPLICIT_ABSTRACT_MESH, EXPLICIT_BY_DEFAULT
 
 jax, np = older_jax.jax, older_jax.np
 
@@ -86,5 +86,6 @@ def _judge(
 
 def _default(function: str, release: Release) -> str:
     """Return the type that axes have unless it is given."""
-    explicit = function == "make_mesh" and holds(EXPLICIT_BY_DEFAULT, release)
+    behaviour = {"make_mesh": EXPLICIT_BY_DEFAULT, "AbstractMesh": EXPLICIT_ABSTRACT_MESH}.get(function)
+    explicit = behaviour is not None and holds(behaviour, release)
     return "Explicit" if explicit else "Auto"

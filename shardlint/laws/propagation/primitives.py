@@ -19,6 +19,7 @@ from shardlint.laws.propagation.operands import (
     same_mesh,
     ways,
 )
+from shardlint.laws.versions.era import since
 
 #: The unreduced and reduced axes of a result.
 Sets = tuple[frozenset[str], frozenset[str]]
@@ -98,7 +99,7 @@ def finished(
     if any(entries[rank:]) or (entries[rank:] and (spec.unreduced or spec.reduced)):
         refuse(
             Cause.TOO_LONG, "a spec no longer than the rank",
-            "ValueError" if spec.unreduced or spec.reduced else "AssertionError",
+            "ValueError" if spec.unreduced or spec.reduced or since("0.11.1") else "AssertionError",
             dimension=rank, size=rank, ways=len(entries),
         )  # fmt: skip
     entries = (*entries, *(None,) * (rank - len(entries)))[:rank]
@@ -115,8 +116,11 @@ def finished(
 def resized(operand: Operand, shape: Shape, what: str) -> TypeSharding:
     """Return the operand's sharding for another shape (`slicing._get_sharding_for_varying_out_shape`).
 
-    Where a sharded dimension changes its size, its axes must divide the new one.
+    Where a sharded dimension changes its size, its axes must divide the new one. Since 0.11.0 a result of one
+    element is replicated.
     """
+    if shape != operand.shape and all(size == 1 for size in shape) and since("0.11.0"):
+        return operand.typed((None,) * len(shape))
     for dimension, (old, new, entry) in enumerate(zip(operand.shape, shape, operand.partitions, strict=True)):
         if entry is None or old == new:
             continue

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.versions.era import since
 
 STAGE = "trace"
 ANY = "Exception"
@@ -38,6 +39,8 @@ EXCEPTIONS: dict[str, tuple[str, str, str]] = {
 }
 #: With check_vma these compare the states of several axes before they look each up.
 COMPARE_STATES = frozenset({"psum", "pmean", "psum_scatter", "pcast", "pvary"})
+#: These do since 0.11.1.
+EXTREMES = frozenset({"pmax", "pmin"})
 
 
 def judge_axes(
@@ -70,7 +73,7 @@ def judge_axes(
 
 def _exception(function: str, inside: bool, check_vma: bool | None, several: bool) -> str:
     checked, unchecked, outside = EXCEPTIONS[function]
-    if several and function in COMPARE_STATES:
+    if several and (function in COMPARE_STATES or (function in EXTREMES and since("0.11.1"))):
         checked = ANY
     if not inside:
         return outside
@@ -187,18 +190,19 @@ def _all_gather(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]
 def _psum_scatter(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:
     """`_reduce_scatter_effectful_abstract_eval`: the dimension is split when tiled, else used up.
 
-    A negative dimension counts from the end while tracing, and is refused when the program is lowered.
+    A negative dimension counts from the end; before 0.11.0 it is refused when the program is lowered.
     """
     axis = _integer(options.get("scatter_dimension", 0))
     if axis is None:
         return Unknown("scatter_dimension is not known")
     if not -len(shape) <= axis < len(shape):
-        return _out_of_range(axis, len(shape), "IndexError")
+        return _out_of_range(axis, len(shape), _no_dimension())
     wrong = _fits(shape, axis % len(shape), ways, tiled)
-    if axis < 0 and wrong is None:
+    if axis < 0 and wrong is None and not since("0.11.0"):
         detail = f"scatter_dimension={axis} must be {axis + len(shape)}: it does not count from the end"
         return Rejected(Cause.BAD_ARGUMENT, "ValueError", "lower", detail=detail)
     kept: Shape = (shape[axis] // ways,) if tiled else ()
+    axis %= len(shape)
     return wrong or (*shape[:axis], *kept, *shape[axis + 1 :])
 
 
@@ -216,11 +220,11 @@ def _all_to_all(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]
         return Unknown("split_axis or concat_axis is not known")
     if split >= rank:
         # A number has no shape: AttributeError.
-        return _out_of_range(split, rank, "IndexError" if rank else ANY)
+        return _out_of_range(split, rank, _no_dimension() if rank else ANY)
     if (wrong := _fits(shape, split, ways, tiled)) is not None:
         return wrong
     if concat >= rank:
-        return _out_of_range(concat, rank, "IndexError" if tiled else "ValueError")
+        return _out_of_range(concat, rank, _no_dimension() if tiled else "ValueError")
     result = list(shape)
     if tiled:
         result[split] = result[split] // ways
@@ -244,6 +248,11 @@ def _fits(shape: Shape, axis: int, ways: Dim, tiled: bool) -> Rejected | Unknown
     cause = Cause.INDIVISIBLE if tiled else Cause.BAD_ARGUMENT
     wrong = Rejected(cause, "ValueError", STAGE, dimension=axis, size=shape[axis], ways=ways)
     return None if fits else wrong
+
+
+def _no_dimension() -> str:
+    """Return the exception for a dimension that the operand lacks (`canonicalize_axis` since 0.11.0)."""
+    return "ValueError" if since("0.11.0") else "IndexError"
 
 
 def _integer(value: object) -> int | None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from shardlint.laws.core.dims import Dim, product
 from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.versions.era import since
 from shardlint.support.lazy_dataclass import dataclass
 
 Axes = frozenset[str]
@@ -149,12 +150,17 @@ def judge_operand(
     still = [axis for axis in axes if operand.never(axis)]
     if function == "pbroadcast" and still:
         return _rejected(still[0], "it does not vary over {axis}")
-    if function in ONE_STATE and still and any(axis in operand.surely for axis in axes):
+    if still and _takes_one_state(function) and any(axis in operand.surely for axis in axes):
         moving = next(axis for axis in axes if axis in operand.surely)
         return _rejected(still[0], f'it varies over "{moving}" but not over {{axis}}')
     if grouped and function in ("psum", "pmean") and operand.is_data:
         return Rejected(Cause.BAD_ARGUMENT, "NotImplementedError", "trace", detail=_NO_GROUPS)
     return Accepted()
+
+
+def _takes_one_state(function: str) -> bool:
+    """Return whether an operand may not vary over some of the axes only."""
+    return function in ONE_STATE or (function in ("pmax", "pmin") and since("0.11.1"))
 
 
 def _judge_cast(axes: tuple[str, ...], operand: Variation, checked: bool | None, to: str) -> Verdict:

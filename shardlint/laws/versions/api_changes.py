@@ -3,7 +3,7 @@
 A row names its subject (a qualified name, ``function(argument=)`` for an argument, or a behaviour in words),
 the release, the event, the replacement, and a summary of JAX's changelog for that release: empty where the
 changelog does not mention it. Every row about a name or an argument was measured on all releases from 0.4.35
-to 0.10.2; `tests/versions/run_versions.py` measures them again.
+to 0.12.0; `tests/versions` measures them again.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ def _out_sharding(names: str) -> tuple[str, ...]:
 
 #: `jax.make_mesh` creates Explicit axes unless their types are given.
 EXPLICIT_BY_DEFAULT = "jax.make_mesh: Explicit axes by default"
+#: So does `jax.sharding.AbstractMesh`.
+EXPLICIT_ABSTRACT_MESH = "jax.sharding.AbstractMesh: Explicit axes by default"
 #: It warns that this will change.
 WARNS_OF_DEFAULT = "jax.make_mesh: a warning where axis_types is left out"
 #: `PartitionSpec` is a Python tuple.
@@ -71,6 +73,10 @@ GRADIENTS_ARE_SUMMED = "jax.grad: gradients by what does not vary are summed"
 
 _PXLA = "jax.interpreters.pxla."
 _GONE_PXLA = "Chunked NoSharding Replicated ShardedAxis ShardingSpec Unstacked shard_args spec_to_indices"
+_GONE_PXLA_LATER = (
+    "ArrayMapping Index MeshAxisName MeshExecutable are_hlo_shardings_equal array_mapping_to_axis_resources "
+    "global_aval_to_result_handler global_result_handlers is_hlo_sharding_replicated op_sharding_to_indices"
+)
 _TREE = "map leaves flatten unflatten structure transpose"
 _SHARD = "reshard auto_axes explicit_axes"
 _CORE_AXES = "nonempty_axis_env_DO_NOT_USE unsafe_get_axis_names_DO_NOT_USE"
@@ -107,6 +113,7 @@ NAMES: tuple[Row, ...] = (
     *_added("0.7.1", "jax.set_mesh is a global setter and a context manager", "jax.set_mesh"),
     *_added("0.5.3", "", "jax.sharding.set_mesh", "jax.sharding.get_abstract_mesh"),
     *_added("0.8.1", "", "jax.sharding.get_mesh"),
+    *_added("0.11.1", "", *_under("jax.", "get_mesh get_abstract_mesh use_abstract_mesh")),
     *_added("0.7.2", "", "jax.sharding.use_abstract_mesh"),
     *_deprecated(
         "0.10.1", "jax.set_mesh", "the `with mesh:` context manager is deprecated, use jax.set_mesh",
@@ -140,8 +147,10 @@ NAMES: tuple[Row, ...] = (
     ),
     *_added("0.7.0", "the functions of jax.experimental.shard are here", *_under("jax.sharding.", _SHARD)),
     *_added("0.8.2", "", "jax.reshard"),
+    *_added("0.12.0", "", "jax.sharding.no_collectives"),
     # -- specs and shardings --------------------------------------------------------------------
     *_added("0.7.0", "jax.P is jax.sharding.PartitionSpec", "jax.P"),
+    *_added("0.11.0", "", "jax.sharding.UnreducedKind"),
     *_removed(
         "0.4.11", "jax.sharding.PartitionSpec", "", "jax.experimental.PartitionSpec", f"{_PXLA}PartitionSpec"
     ),
@@ -203,6 +212,8 @@ NAMES: tuple[Row, ...] = (
     *_added("0.6.1", "lax.axis_size gives the size of a mapped axis", "jax.lax.axis_size"),
     *_added("0.4.38", "", "jax.lax.ragged_all_to_all"),
     *_added("0.7.0", "", "jax.lax.psend", "jax.lax.precv"),
+    *_deprecated("0.12.0", "jax.lax.ppermute", "", "jax.lax.psend", "jax.lax.precv"),
+    *_added("0.12.0", "", "jax.lax.psum_scatter_start"),
     *_added("0.6.2", "", "jax.lax.all_gather_invariant"),
     *_removed("0.8.2", 'jax.lax.all_gather(..., to="invarying")', "", "jax.lax.all_gather_invariant"),
     # -- what sharded programs of some age use beside -------------------------------------------
@@ -226,6 +237,8 @@ NAMES: tuple[Row, ...] = (
         "0.10.0", "jax.sharding.get_abstract_mesh()", "internal names of jax.core deprecated",
         *_under("jax.core.", _CORE_AXES),
     ),
+    *_removed("0.11.0", "jax.sharding.get_abstract_mesh()", "", *_under("jax.core.", _CORE_AXES)),
+    *_removed("0.11.0", "", "", *_under(_PXLA, _GONE_PXLA_LATER), "jax.cloud_tpu_init"),
 )  # fmt: skip
 
 #: Functions with an ``out_sharding=`` that are never called with ``out_shardings=``, as `jax.jit` is.
@@ -260,6 +273,8 @@ ARGUMENTS: tuple[Row, ...] = (
     *_removed(None, "shardings=", "", "jax.lax.with_sharding_constraint(sharding=)"),
     *_removed(None, "scatter_dimension=", "", "jax.lax.psum_scatter(axis=)"),
     *_removed(None, "axis=", "", "jax.lax.all_gather(scatter_dimension=)"),
+    *_added("0.11.1", "", "jax.make_mesh(axis_sizes=)"),
+    *_removed("0.11.1", "axis_sizes=", "", "jax.make_mesh(axis_shapes=)"),
     *_added("0.4.38", "", "jax.make_mesh(axis_types=)"),
     *_removed("0.5.1", "auto_axes= and explicit_axes=", "", "jax.make_mesh(axis_types=)"),
     *_added("0.5.3", "", "jax.make_mesh(axis_types=)"),
@@ -286,6 +301,8 @@ ARGUMENTS: tuple[Row, ...] = (
     *_removed("0.10.0", "", "", "jax.pmap(global_arg_shapes=)"),
     *_added("0.6.1", "", "jax.sharding.PartitionSpec(unreduced=)"),
     *_added("0.6.2", "", "jax.sharding.PartitionSpec(reduced=)"),
+    *_added("0.11.0", "", "jax.sharding.PartitionSpec(unreduced_kind=)"),
+    *_removed("0.11.0", "", "", "jax.checkpoint(concrete=)", "jax.remat(concrete=)"),
     *_added("0.8.2", "", "jax.lax.all_gather(to=)"),
     *_added("0.5.0", "", *_out_sharding("numpy.einsum lax.dot_general")),
     *_added("0.5.1", "", *_out_sharding("lax.reshape lax.broadcast_in_dim lax.broadcast")),
@@ -301,6 +318,9 @@ ARGUMENTS: tuple[Row, ...] = (
     *_added("0.7.1", "", *_out_sharding("lax.dot random.gumbel")),
     *_added("0.8.0", "", *_out_sharding("numpy.array numpy.asarray numpy.zeros_like numpy.ones_like")),
     *_added("0.10.2", "", *_out_sharding("numpy.full numpy.full_like")),
+    *_added("0.11.0", "", *_out_sharding("nn.one_hot")),
+    *_added("0.11.1", "", *_out_sharding("lax.reduce_max lax.reduce_min")),
+    *_added("0.11.2", "", *_out_sharding("numpy.histogram")),
 )  # fmt: skip
 
 BEHAVIOURS: tuple[Row, ...] = (
@@ -315,4 +335,5 @@ BEHAVIOURS: tuple[Row, ...] = (
     *_removed("0.10.0", "", "PartitionSpecs no longer equal tuples", SPEC_EQUALS_TUPLE),
     *_added("0.5.3", "", FALSY_IS_NONE),
     *_added("0.6.1", "", GRADIENTS_ARE_SUMMED),
+    *_added("0.11.1", "", EXPLICIT_ABSTRACT_MESH),
 )  # fmt: skip

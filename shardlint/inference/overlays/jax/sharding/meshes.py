@@ -52,7 +52,7 @@ from shardlint.laws.meshes.construction import (
     judge_hybrid,
     judge_mesh,
 )
-from shardlint.laws.versions.api_changes import EXPLICIT_BY_DEFAULT
+from shardlint.laws.versions.api_changes import EXPLICIT_ABSTRACT_MESH, EXPLICIT_BY_DEFAULT
 from shardlint.model.spans import Place
 from shardlint.model.uses import ApiReference, Fact, MeshUse
 
@@ -93,7 +93,8 @@ def _build(
 
 def _default_type(call: Call, function: str) -> AxisType:
     """Return the default type of axes."""
-    explicit = function == "make_mesh" and holds(call.interpreter, EXPLICIT_BY_DEFAULT)
+    behaviour = {"make_mesh": EXPLICIT_BY_DEFAULT, "AbstractMesh": EXPLICIT_ABSTRACT_MESH}.get(function)
+    explicit = behaviour is not None and holds(call.interpreter, behaviour)
     return AxisType.EXPLICIT if explicit else AxisType.AUTO
 
 
@@ -204,7 +205,14 @@ def _without_devices(call: Call, devices: Value | None, rank: int, names: Names,
 
 
 def _make_mesh(call: Call) -> Value:
-    """``make_mesh(axis_shapes, axis_names, axis_types=, devices=)``: Explicit axes since JAX 0.9."""
+    """``make_mesh(axis_shapes, axis_names, axis_types=, devices=)``: Explicit axes since JAX 0.9.
+
+    The first parameter is ``axis_sizes`` since 0.11.1. Whether a release has a name is judged elsewhere: both
+    mean the same here.
+    """
+    if "axis_sizes" in call.kwargs and "axis_shapes" not in call.kwargs:
+        kwargs = {"axis_shapes" if key == "axis_sizes" else key: arg for key, arg in call.kwargs.items()}
+        call = replace(call, kwargs=kwargs)
     shape, names, types, devices = take(call, 3, ("axis_shapes", "axis_names"), axis_types=None, devices=None)
     if _is_grid(call, "make_mesh", shape, devices):
         return Failed("JAX rejects these devices")
@@ -272,7 +280,7 @@ def _notice_spare_devices(call: Call, mesh: Mesh, available: Dim | None) -> None
 
 
 def _abstract_mesh(call: Call) -> Value:
-    """``AbstractMesh(axis_sizes, axis_names, axis_types=, abstract_device=)``: Auto axes by default."""
+    """``AbstractMesh(axis_sizes, axis_names, axis_types=, abstract_device=)``: Explicit axes since 0.11.1."""
     alone = len(call.args) == 1 and not call.kwargs and not call.opaque
     if alone and is_there(call.interpreter, "jax.sharding.AbstractMesh(shape_tuple=)"):
         return _mesh_of_pairs(call, call.args[0])
