@@ -19,6 +19,7 @@ from shardlint.api import Linter, Settings, source_from_text
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.confirm.fixtures.runs import FixtureRun, UnitRun, run_fixture
 from shardlint.model.findings import Confirmation, Finding, Severity
+from shardlint.model.spans import Span
 from shardlint.rules import all_rules
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +35,7 @@ def disagreements(confirmer: Confirmer, text: str, counts: Counter[str]) -> Iter
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "program.py"
         path.write_text(text, encoding="utf-8")
-        run = run_fixture(path)
+        run = run_fixture(path, watched=True)
     counts["programs"] += 1
     for finding in findings:
         said = disagreement(finding, run)
@@ -44,7 +45,6 @@ def disagreements(confirmer: Confirmer, text: str, counts: Counter[str]) -> Iter
 
 def disagreement(finding: Finding, run: FixtureRun) -> str | None:
     """Compare one finding with the run; None where they agree, or where the run never came there."""
-    home = _home(finding, run)
     raised = [unit for unit in run.units if unit.exception and _ends_in(unit, finding)]
     jax = f"{finding.confirmed_by} ({finding.confirmation})"
     if finding.confirmation not in (Confirmation.CONFIRMED, Confirmation.REFUTED):
@@ -53,7 +53,7 @@ def disagreement(finding: Finding, run: FixtureRun) -> str | None:
     if accepted and raised:
         return f"{jax}, and the program raises {raised[0].exception} there"
     claimed = finding.severity is Severity.ERROR and finding.confirmation is Confirmation.CONFIRMED
-    if claimed and not finding.expected and home is not None and home.ran and home.exception is None:
+    if claimed and not finding.expected and _passed(finding, run):
         return f"{jax}, and the program runs"
     return None
 
@@ -64,10 +64,23 @@ def _ends_in(unit: UnitRun, finding: Finding) -> bool:
     return unit.line is not None and span.line <= unit.line <= (span.end_line or span.line)
 
 
-def _home(finding: Finding, run: FixtureRun) -> UnitRun | None:
-    """The unit that holds the finding; what stands in a function of another is not run by itself."""
-    holding = [unit for unit in run.units if unit.place.holds(None, finding.span.line)]
-    return min(holding, key=lambda unit: unit.place.end_line - unit.place.line, default=None)
+def _passed(finding: Finding, run: FixtureRun) -> bool:
+    """Whether the place that a finding judges was evaluated, and no unit that did so raised.
+
+    In a helper or in the body of a transform, an instruction that lies within the place is what counts: the
+    line also runs where the function is only defined.
+    """
+    reached = [unit for unit in run.units if unit.ran and _evaluates(unit, finding)]
+    return bool(reached) and all(unit.exception is None for unit in reached)
+
+
+def _evaluates(unit: UnitRun, finding: Finding) -> bool:
+    place = finding.span if finding.use is None else finding.use.place.resolve()
+    path, cell = finding.span.path, finding.span.cell
+    return any(
+        Span(path, line, column + 1, end_line, end_column + 1, cell) in place
+        for _, line, end_line, column, end_column in unit.evaluated
+    )
 
 
 def programs(paths: list[Path]) -> Iterator[tuple[str, str]]:
