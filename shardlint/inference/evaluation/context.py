@@ -52,7 +52,9 @@ class Context:
     """The dynamic context: it follows calls, not text.
 
     ``mesh`` is what `jax.set_mesh` set, ``legacy_mesh`` what ``with mesh:`` did; ``in_jit`` is None
-    where the caller decides; ``compiles`` is false where a program is only traced (`jax.eval_shape`);
+    where the caller decides; ``staged`` tells the same of calls without traced operands: under `vmap` JAX
+    makes these at once, in the body of `checkpoint` it traces them; ``compiles`` is false where a program is
+    only traced (`jax.eval_shape`);
     ``bound_axes`` are the axis names collectives may use; ``mapped`` is true where arrays are examples, or
     layers, of larger ones: under `vmap` and Flax's lifted transforms. ``logical_rules`` is
     what Flax's `logical_axis_rules` set, as the program wrote it.
@@ -69,6 +71,7 @@ class Context:
     mesh: MeshValue | Unknown | None = None
     legacy_mesh: MeshValue | Unknown | None = None
     in_jit: bool | None = False
+    staged: bool | None = False
     compiles: bool = True
     bound_axes: tuple[tuple[str, Dim], ...] | Unknown = ()
     mapped: bool = False

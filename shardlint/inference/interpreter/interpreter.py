@@ -214,7 +214,12 @@ class Interpreter:
 
     @contextmanager
     def within(self, **changes: Any) -> Iterator[None]:
-        """Evaluate under a changed context, and restore the changed fields afterwards."""
+        """Evaluate under a changed context, and restore the changed fields afterwards.
+
+        What is in jit is staged, unless told otherwise.
+        """
+        if "in_jit" in changes:
+            changes.setdefault("staged", changes["in_jit"])
         before = self.context
         self.context = inside = replace(before, **changes)
         try:

@@ -294,6 +294,7 @@ def _unknown_context(interpreter: Interpreter, defined: Context) -> Context:
         mesh=mesh,
         legacy_mesh=unknown,
         in_jit=None,
+        staged=None,
         bound_axes=unknown,
         program=False,
         logical_rules=assumed_rules(interpreter.settings, unknown),

@@ -219,7 +219,7 @@ def created(transfer: Transfer) -> Transfer:
         if isinstance(result, Array) and isinstance(call.kwargs.get("device"), ShardingValue | SpecValue):
             # While tracing, the sharding is ignored: only an array made outside jit is placed, and is built
             # from parts that have no weak type.
-            return replace(result, weak=result.weak and call.interpreter.context.in_jit is True)
+            return replace(result, weak=result.weak and call.interpreter.context.staged is True)
         return result
 
     placed = _originating(on_device(make, (Api.CREATE, Api.CREATE_IN_JIT)))

@@ -157,7 +157,7 @@ def _judge(
     """Return the verdict of the API in effect; if the caller decides about jit, only what both APIs
     reject."""
     context = context_mesh(interpreter, legacy=False)
-    in_jit = interpreter.context.in_jit
+    in_jit = _is_traced(interpreter, apis)
     api = apis[-1] if in_jit is not False else apis[0]
     if inside_shard_map(interpreter) and api not in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT):
         varies = varying if interpreter.context.check_vma else frozenset()
@@ -173,6 +173,17 @@ def _judge(
     if in_jit is None and len(apis) > 1 and isinstance(verdict, Accepted) and verdict.replicated:
         return replace(verdict, replicated=()), api
     return verdict, api
+
+
+def _is_traced(interpreter: Evaluator, apis: Sequence[Api]) -> bool | None:
+    """Return whether JAX traces a call of one of these APIs; None where that is not known.
+
+    `jnp.zeros` has no operand, but `jnp.full` may have one that `vmap` maps.
+    """
+    in_jit, staged = interpreter.context.in_jit, interpreter.context.staged
+    if apis[0] is not Api.CREATE or staged is in_jit:
+        return in_jit
+    return staged or None
 
 
 def _held(array: Array, mesh: Mesh | Unknown | None) -> Spec | None:

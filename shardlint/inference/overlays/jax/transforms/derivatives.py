@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from shardlint.inference.domain.values import (
@@ -38,11 +39,21 @@ def _parts(result: Value, has_aux: Value | None) -> tuple[Value, tuple[Value, ..
     return traced(pair[0]), (traced(pair[1]),)
 
 
+def _transposed(call: Call) -> AbstractContextManager[None]:
+    """Return the context of a function that is transposed: under `vmap` alone, its cotangents need not be
+    mapped, and JAX makes a call on these at once.
+    """
+    context = call.interpreter.context
+    mapped = context.in_jit is True and context.staged is not True
+    return call.interpreter.within(in_jit=None, staged=context.staged) if mapped else nullcontext()
+
+
 def _gradient(with_value: bool) -> Run:
     def run(call: Call, function: Value, options: dict[str, Value]) -> Value:
         """Return `grad` and `value_and_grad`: gradients have the form of the arguments."""
         args = [traced(arg) for arg in call.args]
-        result, has_aux = forward(call, function, args), _has_aux(options)
+        with _transposed(call):
+            result, has_aux = forward(call, function, args), _has_aux(options)
         if has_aux is not None and as_bool(has_aux) is None:
             return Unknown("a gradient, perhaps with auxiliary output")
         value, aux = _parts(result, has_aux)

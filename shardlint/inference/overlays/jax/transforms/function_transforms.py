@@ -75,11 +75,17 @@ def forward(call: Call, function: Value, args: Sequence[Value]) -> Value:
 
 
 def _transparent(call: Call, function: Value, options: dict[str, Value]) -> Value:
-    """Call the function of a transform that does not change results: `checkpoint`, `custom_vjp`,
+    """Call the function of a transform that does not change results: `custom_vjp`,
     `named_call`."""
     static = options.get("static_argnums") or options.get("nondiff_argnums")
     args = list(call.args) if static is not None else [traced(arg) for arg in call.args]
     return traced(forward(call, function, args))
+
+
+def _checkpoint(call: Call, function: Value, options: dict[str, Value]) -> Value:
+    """`checkpoint(f)`: traces the function, and then makes its calls one by one."""
+    with call.interpreter.within(staged=True):
+        return _transparent(call, function, options)
 
 
 def _vmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
@@ -155,7 +161,9 @@ def _named(
     bound, name = interpreter.context.bound_axes, as_str(axis)
     if axis is not None and not is_none(axis) and not isinstance(bound, Unknown):
         bound = (*bound, (name, size)) if name is not None else Unknown("an axis name that is not known")
-    with interpreter.within(bound_axes=bound, in_jit=True, mapped=True):
+    # Calls without mapped operands are left to what is around.
+    staged = interpreter.context.staged
+    with interpreter.within(bound_axes=bound, in_jit=True, staged=staged, mapped=True):
         return interpreter.call(function, args, kwargs, call.place, call.opaque)
 
 
@@ -296,9 +304,12 @@ TABLE: dict[str, Transfer] = {
     "jax.make_jaxpr": transform("jax.make_jaxpr", _make_jaxpr),
     **{
         f"jax.{name}": transform(f"jax.{name}", _transparent, once=True)
-        for name in ("checkpoint", "remat", "custom_vjp", "custom_jvp", "named_call")
+        for name in ("custom_vjp", "custom_jvp", "named_call")
     },
-    "jax.ad_checkpoint.checkpoint": transform("jax.checkpoint", _transparent, once=True),
+    **{
+        name: transform(name, _checkpoint, once=True)
+        for name in ("jax.checkpoint", "jax.remat", "jax.ad_checkpoint.checkpoint")
+    },
     "jax.custom_batching.custom_vmap": transform("custom_vmap", _transparent, once=True),
     "jax.eval_shape": _eval_shape,
     "jax.profiler.annotate_function": _identity_decorator,
