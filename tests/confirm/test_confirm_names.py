@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("jax")
 
 from shardlint.confirm.connection import WORKER
-from shardlint.inference.overlays.jax.explicit.rules.table import RULES
+from shardlint.inference.overlays.jax.operations import SYNTAX
 from shardlint.inference.overlays.jax.shard_map.varying import COMPUTE
 from shardlint.laws.versions.api_changes import ARGUMENTS, NAMES
 from witness_names import CONSTANTS, FUNCTIONS, REFERENCES, TRANSFORMS, constant, function
@@ -26,7 +26,7 @@ def test_the_names_of_releases_are_those_of_the_laws() -> None:
     assert sorted(REFERENCES) == names
 
 
-@pytest.mark.parametrize("name", sorted({*COMPUTE, *RULES} - WITHOUT))
+@pytest.mark.parametrize("name", sorted({*COMPUTE, *SYNTAX} - WITHOUT))
 def test_what_is_judged_can_be_called(name: str) -> None:
     assert callable(function(name))
 

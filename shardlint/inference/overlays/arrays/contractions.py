@@ -8,7 +8,6 @@ from shardlint.inference.domain.values import Array, Const, Tuple, Value, as_int
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import floating, real_part
 from shardlint.inference.overlays.arrays.operands import (
-    Transfer,
     axes_of,
     broadcast,
     broadcast_dim,
@@ -29,6 +28,9 @@ from shardlint.inference.overlays.arrays.operands import (
     truth,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.rules import contractions as contraction_rules
+from shardlint.inference.overlays.jax.explicit.rules import einsum as einsum_rules
+from shardlint.inference.overlays.operations import MISSING, Operation
 from shardlint.laws.core.dims import Dim, Shape, fresh, product
 
 #: Parameters that every contraction of JAX accepts.
@@ -363,24 +365,23 @@ def convolve(call: Call) -> Value:
 
 
 #: Shared by `jax.numpy` and `numpy`.
-TABLE: dict[str, Transfer] = {
-    "matmul": matmul,
-    "dot": dot,
-    "vdot": vdot,
-    "inner": inner,
-    "outer": outer,
-    "kron": kron,
-    "vecdot": vecdot,
-    "tensordot": tensordot,
-    "einsum": einsum,
-    "cross": cross,
-    "convolve": convolve,
-    "linalg.multi_dot": multi_dot,
-    "linalg.inv": square_like,
-    "linalg.cholesky": square_like,
-    "linalg.det": determinant,
-    "linalg.eigh": eigh,
-    "linalg.solve": solve,
-    "linalg.qr": qr,
-    "linalg.svd": svd,
-}
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("matmul", matmul, sharding=contraction_rules.matmul, reads_values=True),
+    Operation("dot", dot, sharding=contraction_rules.dot, reads_values=True, methods="dot"),
+    Operation("vdot", vdot, sharding=contraction_rules.vdot, reads_values=True),
+    Operation("inner", inner, sharding=contraction_rules.inner, reads_values=True),
+    Operation("outer", outer, sharding=contraction_rules.outer, reads_values=True),
+    Operation("kron", kron, sharding=MISSING, reads_values=True),
+    Operation("vecdot", vecdot, sharding=MISSING, reads_values=True),
+    Operation("tensordot", tensordot, sharding=contraction_rules.tensordot, reads_values=True),
+    Operation("einsum", einsum, sharding=einsum_rules.einsum, reads_values=True),
+    Operation("cross", cross, sharding=MISSING, reads_values=MISSING),
+    Operation("convolve", convolve, sharding=MISSING, reads_values=MISSING),
+    Operation("linalg.multi_dot", multi_dot, sharding=MISSING, reads_values=MISSING),
+    Operation("linalg.inv linalg.cholesky", square_like, sharding=MISSING, reads_values=MISSING),
+    Operation("linalg.det", determinant, sharding=MISSING, reads_values=MISSING),
+    Operation("linalg.eigh", eigh, sharding=MISSING, reads_values=MISSING),
+    Operation("linalg.solve", solve, sharding=MISSING, reads_values=MISSING),
+    Operation("linalg.qr", qr, sharding=MISSING, reads_values=MISSING),
+    Operation("linalg.svd", svd, sharding=MISSING, reads_values=MISSING),
+)

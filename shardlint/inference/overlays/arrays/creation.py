@@ -18,7 +18,6 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import floating
 from shardlint.inference.overlays.arrays.operands import (
-    Transfer,
     arrays_list,
     arrays_tuple,
     at_most,
@@ -39,6 +38,9 @@ from shardlint.inference.overlays.arrays.operands import (
     truth,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
+from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
+from shardlint.inference.overlays.operations import MISSING, Operation
 from shardlint.laws.core.dims import Dim, fresh, product
 
 #: Accepted everywhere, without effect on shapes. The evaluator judges the placement.
@@ -295,28 +297,36 @@ def size(call: Call) -> Value:
 
 
 #: Shared by `jax.numpy` and `numpy`.
-TABLE: dict[str, Transfer] = {
-    **dict.fromkeys(("zeros", "ones", "empty"), filled),
-    "full": full,
-    **dict.fromkeys(("zeros_like", "ones_like", "empty_like"), filled_like),
-    "full_like": full_like,
-    "array": array,
-    "asarray": asarray,
-    "astype": astype,
-    "copy": copy,
-    "arange": arange,
-    "logspace": logspace,
-    "linspace": linspace,
-    "eye": eye,
-    "tri": eye,
-    "identity": identity,
-    "meshgrid": meshgrid,
-    "indices": indices,
-    "diag": diag,
-    "diagonal": diagonal,
-    "tril_indices": tri_indices,
-    "triu_indices": tri_indices,
-    "shape": shape,
-    "ndim": ndim,
-    "size": size,
-}
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("zeros ones empty", filled, sharding=joining_rules.broadcast_constant, reads_values=MISSING),
+    Operation("full", full, sharding=joining_rules.filled, reads_values=MISSING),
+    Operation("zeros_like ones_like", filled_like, sharding=joining_rules.made_like, reads_values=MISSING),
+    Operation(
+        "empty_like",
+        filled_like,
+        sharding=joining_rules.made_like,
+        reads_values=MISSING,
+        parameters=("prototype",),
+        numpy_parameters=("prototype",),
+    ),
+    Operation("full_like", full_like, sharding=joining_rules.made_like, reads_values=MISSING),
+    Operation("array", array, sharding=elementwise_rules.cast, reads_values=MISSING),
+    Operation("asarray", asarray, sharding=elementwise_rules.cast, reads_values=MISSING),
+    Operation(
+        "astype", astype, sharding=elementwise_rules.first_operand, reads_values=True, methods="astype"
+    ),
+    Operation("copy", copy, sharding=elementwise_rules.first_operand, reads_values=MISSING, methods="copy"),
+    Operation("arange", arange, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("logspace", logspace, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("linspace", linspace, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("eye tri", eye, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("identity", identity, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("meshgrid", meshgrid, sharding=MISSING, reads_values=MISSING),
+    Operation("indices", indices, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("diag", diag, sharding=MISSING, reads_values=True),
+    Operation("diagonal", diagonal, sharding=MISSING, reads_values=True, methods="diagonal"),
+    Operation("tril_indices triu_indices", tri_indices, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("shape", shape, sharding=MISSING, reads_values=MISSING),
+    Operation("ndim", ndim, sharding=MISSING, reads_values=MISSING),
+    Operation("size", size, sharding=MISSING, reads_values=MISSING),
+)

@@ -22,6 +22,8 @@ from shardlint.inference.overlays.arrays.operands import (
     reject,
     result,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
+from shardlint.inference.overlays.operations import MISSING, Operation
 from shardlint.laws.core.values import Unknown
 
 #: A rule maps the promoted dtype, whether it is weak, and whether numpy computes to a dtype and whether it
@@ -213,67 +215,6 @@ def clip(call: Call) -> Value:
     return apply(call, [a, *(bound for bound in (low, high) if given(bound))], same)
 
 
-_FLOAT = (
-    "sqrt exp exp2 expm1 log log1p sin cos tan arcsin arccos arctan asin acos atan sinh cosh tanh arcsinh "
-    "arccosh arctanh asinh acosh atanh fabs cbrt"
-)
-_UNARY: dict[str, Rule] = {
-    **dict.fromkeys(
-        ["negative", "sign", "positive", "floor", "ceil", "trunc", "invert", "bitwise_not"], same
-    ),
-    **dict.fromkeys(["conj", "conjugate"], conjugate),
-    **dict.fromkeys(["abs", "absolute", "real", "imag"], real),
-    **dict.fromkeys(_FLOAT.split(), inexact),
-    **dict.fromkeys(
-        [
-            "isnan",
-            "isinf",
-            "isfinite",
-            "logical_not",
-            "isneginf",
-            "isposinf",
-            "signbit",
-            "iscomplex",
-            "isreal",
-        ],
-        boolean,
-    ),
-    "square": no_bool,
-    "bitwise_count": bit_count,
-    "rint": rint,
-    "i0": wide_inexact,
-}
-_COMPARISONS = "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor"
-_BINARY: dict[str, Rule] = {
-    **dict.fromkeys(["add", "subtract", "multiply", "maximum", "minimum", "fmax", "fmin"], same),
-    **dict.fromkeys(["bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm"], same),
-    **dict.fromkeys(["floor_divide", "mod", "remainder", "fmod", "left_shift", "right_shift"], no_bool),
-    **dict.fromkeys(["arctan2", "atan2", "logaddexp", "copysign", "nextafter"], inexact),
-    **dict.fromkeys(["divide", "true_divide"], wide_inexact),
-    "float_power": at_least_double,
-    **dict.fromkeys(_COMPARISONS.split(), boolean),
-}
-
-#: Shared by `jax.numpy` and `numpy`.
-TABLE: dict[str, Transfer] = {
-    **{name: unary_function(rule) for name, rule in _UNARY.items()},
-    **{name: binary_function(rule) for name, rule in _BINARY.items()},
-    "log2": unary_function(strong_inexact),
-    "log10": unary_function(strong_inexact),
-    "reciprocal": unary_function(lambda d, w, n: no_bool(d, w, n) if n else inexact(d, w, n)),
-    **dict.fromkeys(("deg2rad", "rad2deg", "degrees", "radians"), weak_scalars(1)),
-    **dict.fromkeys(("hypot", "logaddexp2"), weak_scalars(2)),
-    "round": around,
-    "around": around,
-    "nan_to_num": nan_to_num,
-    "angle": angle,
-    "isclose": isclose,
-    "power": power,
-    "pow": power,
-    "clip": clip,
-}
-
-
 def _of_arrays_only(function: Transfer) -> Transfer:
     """Restrict a numpy function to arrays: `numpy.real(2.5)` is a Python number."""
 
@@ -285,10 +226,153 @@ def _of_arrays_only(function: Transfer) -> Transfer:
     return transfer
 
 
-#: Functions of numpy alone.
-NUMPY: dict[str, Transfer] = {
-    name: _of_arrays_only(TABLE[name]) for name in ("real", "imag", "iscomplex", "isreal")
-}
+#: Shared by `jax.numpy` and `numpy`.
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        "negative sign floor ceil", unary_function(same), sharding=elementwise_rules.nary, reads_values=True
+    ),
+    Operation(
+        "positive trunc invert bitwise_not",
+        unary_function(same),
+        sharding=elementwise_rules.nary,
+        reads_values=MISSING,
+    ),
+    Operation("conj", unary_function(conjugate), sharding=elementwise_rules.nary, reads_values=True),
+    Operation("conjugate", unary_function(conjugate), sharding=elementwise_rules.nary, reads_values=MISSING),
+    Operation("abs absolute", unary_function(real), sharding=elementwise_rules.nary, reads_values=True),
+    Operation(
+        "real",
+        unary_function(real),
+        sharding=elementwise_rules.nary,
+        reads_values=True,
+        numpy_parameters=("val",),
+        in_numpy=_of_arrays_only(unary_function(real)),
+    ),
+    Operation(
+        "imag",
+        unary_function(real),
+        sharding=elementwise_rules.nary,
+        reads_values=MISSING,
+        numpy_parameters=("val",),
+        in_numpy=_of_arrays_only(unary_function(real)),
+    ),
+    Operation(
+        "sqrt exp exp2 expm1 log log1p sin cos tan arctan sinh cosh tanh cbrt",
+        unary_function(inexact),
+        sharding=elementwise_rules.nary,
+        reads_values=True,
+    ),
+    Operation(
+        "arcsin arccos asin acos atan arcsinh arccosh arctanh asinh acosh atanh fabs",
+        unary_function(inexact),
+        sharding=elementwise_rules.nary,
+        reads_values=MISSING,
+    ),
+    Operation(
+        "isnan isinf", unary_function(boolean), sharding=elementwise_rules.activated, reads_values=MISSING
+    ),
+    Operation(
+        "isfinite isneginf isposinf signbit",
+        unary_function(boolean),
+        sharding=elementwise_rules.nary,
+        reads_values=MISSING,
+    ),
+    Operation("logical_not", unary_function(boolean), sharding=elementwise_rules.nary, reads_values=True),
+    Operation(
+        "iscomplex isreal",
+        unary_function(boolean),
+        sharding=elementwise_rules.nary,
+        reads_values=MISSING,
+        numpy_parameters=("x",),
+        in_numpy=_of_arrays_only(unary_function(boolean)),
+    ),
+    Operation("square", unary_function(no_bool), sharding=elementwise_rules.nary, reads_values=True),
+    Operation(
+        "bitwise_count", unary_function(bit_count), sharding=elementwise_rules.nary, reads_values=MISSING
+    ),
+    Operation("rint", unary_function(rint), sharding=elementwise_rules.nary, reads_values=True),
+    Operation("i0", unary_function(wide_inexact), sharding=elementwise_rules.activated, reads_values=MISSING),
+    Operation(
+        "add subtract multiply maximum minimum bitwise_and bitwise_or bitwise_xor",
+        binary_function(same),
+        sharding=elementwise_rules.nary,
+        reads_values=True,
+    ),
+    Operation(
+        "fmax fmin",
+        binary_function(same),
+        sharding=elementwise_rules.nary,
+        reads_values=True,
+        parameters=("x1", "x2"),
+    ),
+    Operation(
+        "gcd lcm",
+        binary_function(same),
+        sharding=elementwise_rules.nary,
+        reads_values=MISSING,
+        parameters=("x1", "x2"),
+    ),
+    Operation(
+        "floor_divide mod remainder",
+        binary_function(no_bool),
+        sharding=elementwise_rules.nary,
+        reads_values=True,
+    ),
+    Operation(
+        "fmod left_shift right_shift",
+        binary_function(no_bool),
+        sharding=elementwise_rules.nary,
+        reads_values=MISSING,
+    ),
+    Operation(
+        "arctan2 logaddexp", binary_function(inexact), sharding=elementwise_rules.nary, reads_values=True
+    ),
+    Operation(
+        "atan2 copysign nextafter",
+        binary_function(inexact),
+        sharding=elementwise_rules.nary,
+        reads_values=MISSING,
+    ),
+    Operation(
+        "divide true_divide",
+        binary_function(wide_inexact),
+        sharding=elementwise_rules.nary,
+        reads_values=True,
+    ),
+    Operation(
+        "float_power", binary_function(at_least_double), sharding=elementwise_rules.nary, reads_values=MISSING
+    ),
+    Operation(
+        "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor",
+        binary_function(boolean),
+        sharding=elementwise_rules.nary,
+        reads_values=True,
+    ),
+    Operation(
+        "log2 log10", unary_function(strong_inexact), sharding=elementwise_rules.nary, reads_values=True
+    ),
+    Operation(
+        "reciprocal",
+        unary_function(lambda d, w, n: no_bool(d, w, n) if n else inexact(d, w, n)),
+        sharding=elementwise_rules.nary,
+        reads_values=True,
+    ),
+    Operation(
+        "deg2rad rad2deg degrees radians",
+        weak_scalars(1),
+        sharding=elementwise_rules.nary,
+        reads_values=MISSING,
+    ),
+    Operation("hypot", weak_scalars(2), sharding=elementwise_rules.nary, reads_values=True),
+    Operation("logaddexp2", weak_scalars(2), sharding=elementwise_rules.nary, reads_values=MISSING),
+    Operation("round around", around, sharding=elementwise_rules.nary, reads_values=MISSING, methods="round"),
+    Operation("nan_to_num", nan_to_num, sharding=elementwise_rules.without_nan, reads_values=MISSING),
+    Operation("angle", angle, sharding=elementwise_rules.nary, reads_values=MISSING),
+    Operation("isclose", isclose, sharding=elementwise_rules.nary, reads_values=MISSING),
+    Operation("power", power, sharding=elementwise_rules.raised, reads_values=True),
+    Operation("pow", power, sharding=elementwise_rules.raised, reads_values=MISSING),
+    Operation("clip", clip, sharding=elementwise_rules.nary, reads_values=MISSING),
+)
 
 _OPERATORS: dict[str, Rule] = {
     **dict.fromkeys(("+", "-", "*", "&", "|", "^"), same),

@@ -27,6 +27,9 @@ from shardlint.inference.overlays.arrays.operands import (
     sequence,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
+from shardlint.inference.overlays.jax.explicit.rules import slicing as slicing_rules
+from shardlint.inference.overlays.operations import MISSING, Operation
 from shardlint.laws.core.dims import Dim, Shape, divisible, floordiv, fresh, product
 
 #: Splitting into more parts than this is not followed.
@@ -219,20 +222,44 @@ def unstack(call: Call) -> Value:
 
 
 #: Shared by `jax.numpy` and `numpy`.
-TABLE: dict[str, Transfer] = {
-    "concatenate": concatenate,
-    "concat": concatenate,
-    "stack": stack,
-    "hstack": stacked_at_least(1, lambda rank: 0 if rank == 1 else 1),
-    "vstack": stacked_at_least(2, lambda rank: 0),
-    "dstack": stacked_at_least(3, lambda rank: 2),
-    "column_stack": column_stack,
-    "append": append,
-    "block": block,
-    "split": split,
-    "array_split": array_split,
-    "hsplit": split_along(lambda rank: 0 if rank == 1 else 1, 1),
-    "vsplit": split_along(lambda rank: 0, 2),
-    "dsplit": split_along(lambda rank: 2, 3),
-    "unstack": unstack,
-}
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("concatenate", concatenate, sharding=joining_rules.concatenate, reads_values=True),
+    Operation("concat", concatenate, sharding=joining_rules.concatenate, reads_values=MISSING),
+    Operation("stack", stack, sharding=joining_rules.stack, reads_values=True),
+    Operation(
+        "hstack",
+        stacked_at_least(1, lambda rank: 0 if rank == 1 else 1),
+        sharding=joining_rules.stacked_along(1, 1),
+        reads_values=True,
+    ),
+    Operation(
+        "vstack",
+        stacked_at_least(2, lambda rank: 0),
+        sharding=joining_rules.stacked_along(0, 2),
+        reads_values=True,
+    ),
+    Operation(
+        "dstack",
+        stacked_at_least(3, lambda rank: 2),
+        sharding=joining_rules.stacked_along(2, 3),
+        reads_values=MISSING,
+    ),
+    Operation("column_stack", column_stack, sharding=MISSING, reads_values=MISSING),
+    Operation("append", append, sharding=joining_rules.append, reads_values=True),
+    Operation("block", block, sharding=MISSING, reads_values=MISSING),
+    Operation("split", split, sharding=joining_rules.split, reads_values=True),
+    Operation("array_split", array_split, sharding=joining_rules.split, reads_values=True),
+    Operation(
+        "hsplit",
+        split_along(lambda rank: 0 if rank == 1 else 1, 1),
+        sharding=joining_rules.split_along(1),
+        reads_values=MISSING,
+    ),
+    Operation(
+        "vsplit", split_along(lambda rank: 0, 2), sharding=joining_rules.split_along(0), reads_values=MISSING
+    ),
+    Operation(
+        "dsplit", split_along(lambda rank: 2, 3), sharding=joining_rules.split_along(2), reads_values=MISSING
+    ),
+    Operation("unstack", unstack, sharding=slicing_rules.unstacked, reads_values=MISSING),
+)

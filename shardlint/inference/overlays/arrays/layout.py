@@ -25,6 +25,9 @@ from shardlint.inference.overlays.arrays.operands import (
     shape_of,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
+from shardlint.inference.overlays.jax.explicit.rules import layout as layout_rules
+from shardlint.inference.overlays.operations import MISSING, Operation
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal, floordiv, fresh, product
 
 
@@ -379,32 +382,48 @@ def broadcast_shapes(call: Call) -> Value:
 
 
 #: Shared by `jax.numpy` and `numpy`.
-TABLE: dict[str, Transfer] = {
-    "reshape": reshape,
-    "ravel": ravel,
-    "transpose": transpose,
-    "permute_dims": transpose,
-    "matrix_transpose": matrix_transpose,
-    "swapaxes": swapaxes,
-    "moveaxis": moveaxis,
-    "rollaxis": rollaxis,
-    "expand_dims": expand_dims,
-    "squeeze": squeeze,
-    "broadcast_to": broadcast_to,
-    "broadcast_arrays": broadcast_arrays,
-    "broadcast_shapes": broadcast_shapes,
-    "tile": tile,
-    "repeat": repeat,
-    "pad": pad,
-    "roll": unchanged("shift", "axis"),
-    "flip": unchanged("axis"),
-    "fliplr": unchanged(),
-    "flipud": unchanged(),
-    "rot90": rot90,
-    "atleast_1d": atleast(1),
-    "atleast_2d": atleast(2),
-    "atleast_3d": atleast(3),
-    "tril": triangle,
-    "triu": triangle,
-    "resize": resize,
-}
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("reshape", reshape, sharding=layout_rules.reshape, reads_values=True),
+    Operation("ravel", ravel, sharding=layout_rules.ravel, reads_values=True, methods="ravel"),
+    Operation("transpose", transpose, sharding=layout_rules.transpose, reads_values=True),
+    Operation("permute_dims", transpose, sharding=layout_rules.transpose, reads_values=MISSING),
+    Operation(
+        "matrix_transpose", matrix_transpose, sharding=layout_rules.matrix_transpose, reads_values=MISSING
+    ),
+    Operation("swapaxes", swapaxes, sharding=layout_rules.swapaxes, reads_values=True, methods="swapaxes"),
+    Operation("moveaxis", moveaxis, sharding=layout_rules.moveaxis, reads_values=True),
+    Operation("rollaxis", rollaxis, sharding=MISSING, reads_values=MISSING),
+    Operation("expand_dims", expand_dims, sharding=layout_rules.expand_dims, reads_values=True),
+    Operation("squeeze", squeeze, sharding=layout_rules.squeeze, reads_values=True, methods="squeeze"),
+    Operation("broadcast_to", broadcast_to, sharding=layout_rules.broadcast_to, reads_values=MISSING),
+    Operation(
+        "broadcast_arrays", broadcast_arrays, sharding=joining_rules.broadcast_arrays, reads_values=MISSING
+    ),
+    Operation("broadcast_shapes", broadcast_shapes, sharding=MISSING, reads_values=MISSING),
+    Operation("tile", tile, sharding=layout_rules.tile, reads_values=MISSING),
+    Operation("repeat", repeat, sharding=joining_rules.repeat, reads_values=MISSING, methods="repeat"),
+    Operation("pad", pad, sharding=layout_rules.pad, reads_values=MISSING),
+    Operation("roll", unchanged("shift", "axis"), sharding=layout_rules.roll, reads_values=True),
+    Operation(
+        "flip",
+        unchanged("axis"),
+        sharding=layout_rules.reverse,
+        reads_values=True,
+        parameters=("m",),
+        numpy_parameters=("m",),
+    ),
+    Operation(
+        "fliplr flipud",
+        unchanged(),
+        sharding=layout_rules.reverse,
+        reads_values=MISSING,
+        parameters=("m",),
+        numpy_parameters=("m",),
+    ),
+    Operation("rot90", rot90, sharding=MISSING, reads_values=MISSING),
+    Operation("atleast_1d", atleast(1), sharding=layout_rules.at_least(1), reads_values=MISSING),
+    Operation("atleast_2d", atleast(2), sharding=layout_rules.at_least(2), reads_values=MISSING),
+    Operation("atleast_3d", atleast(3), sharding=layout_rules.at_least(3), reads_values=MISSING),
+    Operation("tril triu", triangle, sharding=layout_rules.triangle, reads_values=True),
+    Operation("resize", resize, sharding=MISSING, reads_values=MISSING),
+)

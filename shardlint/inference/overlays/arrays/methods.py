@@ -104,17 +104,14 @@ def _unchanged(call: Call) -> Value:
     return _receiver(call)
 
 
-_FUNCTIONS: dict[str, Transfer] = {
-    **{name: reductions.TABLE[name] for name in (
-        "sum", "prod", "max", "min", "all", "any", "mean", "std", "var", "argmax", "argmin", "cumsum",
-        "cumprod", "trace", "ptp",
-    )},
-    **{name: layout.TABLE[name] for name in ("ravel", "swapaxes", "squeeze", "repeat")},
-    **{name: elementwise.TABLE[name] for name in ("round",)},
-    **{name: selection.TABLE[name] for name in ("take", "argsort", "nonzero", "searchsorted")},
-    **{name: creation.TABLE[name] for name in ("astype", "diagonal", "copy")},
-    "dot": contractions.dot,
-}  # fmt: skip
+_OPERATIONS = (
+    *reductions.OPERATIONS,
+    *layout.OPERATIONS,
+    *elementwise.OPERATIONS,
+    *selection.OPERATIONS,
+    *creation.OPERATIONS,
+    *contractions.OPERATIONS,
+)
 
 
 def _clip(call: Call) -> Value:
@@ -130,7 +127,10 @@ def _sort(call: Call) -> Value:
 
 
 METHODS: dict[str, Transfer] = table("", {
-    **{name: _as_function(function) for name, function in _FUNCTIONS.items()},
+    **{
+        name: _as_function(operation.transfer)
+        for operation in _OPERATIONS for name in operation.methods.split()
+    },
     "reshape": _with_star(layout.reshape, "shape"),
     "transpose": _with_star(layout.transpose, "axes"),
     "flatten": _flatten,

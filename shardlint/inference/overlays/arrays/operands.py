@@ -28,12 +28,12 @@ from shardlint.inference.domain.values import (
 )  # fmt: skip
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import as_dtype, narrowed, promote
-from shardlint.inference.overlays.arrays.parameter_names import by_position
 from shardlint.laws.core.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
 from shardlint.laws.core.values import Unknown
 from shardlint.support.fast_frozen import frozen
 
 Transfer = Callable[[Call], Value]
+_NO_NAMES: Mapping[str, tuple[str, ...]] = {}
 
 
 @frozen
@@ -68,16 +68,40 @@ def unresolved(reason: str) -> NoReturn:
     raise Stop(reason)
 
 
-def table(prefix: str, functions: Mapping[str, Transfer]) -> dict[str, Transfer]:
-    """Return the table with qualified names; arguments stand by position, and each `Stop` is an Unknown."""
-    return {f"{prefix}{name}": _guarded(function) for name, function in functions.items()}
+def table(
+    prefix: str, functions: Mapping[str, Transfer], parameters: Mapping[str, tuple[str, ...]] = _NO_NAMES
+) -> dict[str, Transfer]:
+    """Return the table with qualified names; each `Stop` is an Unknown.
+
+    ``parameters`` has the first parameters of functions whose overlays have other names for them: one overlay
+    stands for `jnp.add`, which takes no keywords, and for `jnp.gcd(x1, x2)`.
+    """
+    return {
+        f"{prefix}{name}": _guarded(function, parameters.get(name, ()))
+        for name, function in functions.items()
+    }
 
 
-def _guarded(function: Transfer) -> Transfer:
+def by_position(call: Call, names: tuple[str, ...]) -> Call:
+    """Return the call with arguments by these names, the first parameters, in their positions."""
+    names = names[len(call.args) :]
+    if call.opaque or not names or names[0] not in call.kwargs:
+        return call
+    args, kwargs, places = list(call.args), dict(call.kwargs), dict(call.arg_places)
+    for name in names:
+        if name not in kwargs:
+            break
+        if name in places:
+            places[len(args)] = places.pop(name)
+        args.append(kwargs.pop(name))
+    return replace(call, args=args, kwargs=kwargs, arg_places=places)
+
+
+def _guarded(function: Transfer, names: tuple[str, ...]) -> Transfer:
     @wraps(function)
     def guarded(call: Call) -> Value:
         try:
-            return function(by_position(call))
+            return function(by_position(call, names) if names else call)
         except Stop as stop:
             return stop.answer(call.name)
         except ZeroDivisionError:

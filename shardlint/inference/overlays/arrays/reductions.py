@@ -26,6 +26,8 @@ from shardlint.inference.overlays.arrays.operands import (
     truth,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.rules import reductions as reduction_rules
+from shardlint.inference.overlays.operations import MISSING, Operation
 from shardlint.laws.core.dims import Shape, product
 
 #: A rule maps the operand's dtype, and whether numpy computes, to the result's dtype.
@@ -214,30 +216,114 @@ _STD = ("axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction
 
 
 #: Shared by `jax.numpy` and `numpy`.
-TABLE: dict[str, Transfer] = {
-    **{name: reduction(summed, *_SUM) for name in ("sum", "prod", "nansum", "nanprod")},
-    **{name: reduction(same_dtype, *_MAX) for name in ("max", "min", "amax", "amin")},
-    **{name: reduction(flag, *_ALL) for name in ("all", "any")},
-    **{name: reduction(floating, *_MEAN) for name in ("mean", "nanmean")},
-    **{name: reduction(spread, *_STD) for name in ("std", "var", "nanstd", "nanvar")},
-    **{name: reduction(same_dtype, "axis", "out", "keepdims") for name in ("nanmax", "nanmin")},
-    "ptp": reduction(same_dtype, "axis", "out", "keepdims"),
-    "count_nonzero": reduction(count, "axis", "keepdims"),
-    **dict.fromkeys(("argmax", "argmin", "nanargmax", "nanargmin"), arg_reduction),
-    **dict.fromkeys(("cumsum", "cumprod"), cumulative),
-    **dict.fromkeys(("median", "nanmedian"), median),
-    **dict.fromkeys(("quantile", "percentile"), quantile),
-    "average": average,
-    "trace": trace,
-    "allclose": allclose,
-    "array_equal": allclose,
-    "linalg.norm": norm,
-}
-
-#: Functions of numpy alone: reductions of plain integers are folded.
-NUMPY: dict[str, Transfer] = {
-    "prod": folded(math.prod, TABLE["prod"]),
-    "sum": folded(sum, TABLE["sum"]),
-    "max": folded(max, TABLE["max"]),
-    "min": folded(min, TABLE["min"]),
-}
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        "sum",
+        reduction(summed, *_SUM),
+        sharding=reduction_rules.reduction,
+        reads_values=True,
+        methods="sum",
+        numpy_parameters=("a",),
+        in_numpy=folded(sum, reduction(summed, *_SUM)),
+    ),
+    Operation(
+        "prod",
+        reduction(summed, *_SUM),
+        sharding=reduction_rules.reduction,
+        reads_values=True,
+        methods="prod",
+        numpy_parameters=("a",),
+        in_numpy=folded(math.prod, reduction(summed, *_SUM)),
+    ),
+    Operation("nansum", reduction(summed, *_SUM), sharding=reduction_rules.reduction, reads_values=True),
+    Operation("nanprod", reduction(summed, *_SUM), sharding=reduction_rules.reduction, reads_values=MISSING),
+    Operation(
+        "max",
+        reduction(same_dtype, *_MAX),
+        sharding=reduction_rules.reduction,
+        reads_values=True,
+        methods="max",
+        numpy_parameters=("a",),
+        in_numpy=folded(max, reduction(same_dtype, *_MAX)),
+    ),
+    Operation(
+        "min",
+        reduction(same_dtype, *_MAX),
+        sharding=reduction_rules.reduction,
+        reads_values=True,
+        methods="min",
+        numpy_parameters=("a",),
+        in_numpy=folded(min, reduction(same_dtype, *_MAX)),
+    ),
+    Operation(
+        "amax amin", reduction(same_dtype, *_MAX), sharding=reduction_rules.reduction, reads_values=MISSING
+    ),
+    Operation(
+        "all any",
+        reduction(flag, *_ALL),
+        sharding=reduction_rules.reduction,
+        reads_values=True,
+        methods="all any",
+    ),
+    Operation(
+        "mean", reduction(floating, *_MEAN), sharding=reduction_rules.mean, reads_values=True, methods="mean"
+    ),
+    Operation("nanmean", reduction(floating, *_MEAN), sharding=MISSING, reads_values=True),
+    Operation(
+        "std var",
+        reduction(spread, *_STD),
+        sharding=reduction_rules.variance,
+        reads_values=True,
+        methods="std var",
+    ),
+    Operation("nanstd nanvar", reduction(spread, *_STD), sharding=MISSING, reads_values=MISSING),
+    Operation(
+        "nanmax nanmin",
+        reduction(same_dtype, "axis", "out", "keepdims"),
+        sharding=reduction_rules.reduction,
+        reads_values=MISSING,
+    ),
+    Operation(
+        "ptp",
+        reduction(same_dtype, "axis", "out", "keepdims"),
+        sharding=reduction_rules.spread_between,
+        reads_values=MISSING,
+        methods="ptp",
+    ),
+    Operation(
+        "count_nonzero",
+        reduction(count, "axis", "keepdims"),
+        sharding=reduction_rules.reduction,
+        reads_values=True,
+    ),
+    Operation(
+        "argmax argmin",
+        arg_reduction,
+        sharding=reduction_rules.arg_extreme,
+        reads_values=True,
+        methods="argmax argmin",
+    ),
+    Operation("nanargmax nanargmin", arg_reduction, sharding=MISSING, reads_values=MISSING),
+    Operation(
+        "cumsum cumprod",
+        cumulative,
+        sharding=reduction_rules.cumulative,
+        reads_values=True,
+        methods="cumsum cumprod",
+    ),
+    Operation("median", median, sharding=MISSING, reads_values=True),
+    Operation("nanmedian", median, sharding=MISSING, reads_values=MISSING),
+    Operation("quantile percentile", quantile, sharding=MISSING, reads_values=MISSING),
+    Operation("average", average, sharding=reduction_rules.average, reads_values=MISSING),
+    Operation("trace", trace, sharding=MISSING, reads_values=True, methods="trace"),
+    Operation("allclose", allclose, sharding=MISSING, reads_values=MISSING),
+    Operation(
+        "array_equal",
+        allclose,
+        sharding=MISSING,
+        reads_values=MISSING,
+        parameters=("a1", "a2"),
+        numpy_parameters=("a1", "a2"),
+    ),
+    Operation("linalg.norm", norm, sharding=reduction_rules.norm, reads_values=MISSING),
+)

@@ -6,7 +6,6 @@ from shardlint.inference.domain.values import Array, Const, Value, as_dim
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import floating
 from shardlint.inference.overlays.arrays.operands import (
-    Transfer,
     arrays_tuple,
     axis_of,
     broadcast,
@@ -27,6 +26,10 @@ from shardlint.inference.overlays.arrays.operands import (
     truth,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
+from shardlint.inference.overlays.jax.explicit.rules import indexing as indexing_rules
+from shardlint.inference.overlays.jax.explicit.rules import reductions as reduction_rules
+from shardlint.inference.overlays.operations import MISSING, Operation
 from shardlint.laws.core.dims import Dim, Shape, fresh, lower_bound, product
 
 
@@ -219,23 +222,23 @@ def unique(call: Call) -> Value:
 
 
 #: Shared by `jax.numpy` and `numpy`.
-TABLE: dict[str, Transfer] = {
-    "where": where,
-    "nonzero": nonzero,
-    "argwhere": argwhere,
-    "take": take,
-    "take_along_axis": take_along_axis,
-    "select": select,
-    "sort": sort,
-    "argsort": argsort,
-    "searchsorted": searchsorted,
-    "digitize": digitize,
-    "isin": isin,
-    "interp": interp,
-    "bincount": bincount,
-    "diff": diff,
-    "trapezoid": trapezoid,
-    "polyval": polyval,
-    "lexsort": lexsort,
-    "unique": unique,
-}
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("where", where, sharding=elementwise_rules.where, reads_values=True),
+    Operation("nonzero", nonzero, sharding=MISSING, reads_values=MISSING, methods="nonzero"),
+    Operation("argwhere", argwhere, sharding=MISSING, reads_values=MISSING),
+    Operation("take", take, sharding=indexing_rules.take, reads_values=True, methods="take"),
+    Operation("take_along_axis", take_along_axis, sharding=indexing_rules.take_along_axis, reads_values=True),
+    Operation("select", select, sharding=MISSING, reads_values=MISSING),
+    Operation("sort", sort, sharding=reduction_rules.ordered, reads_values=True),
+    Operation("argsort", argsort, sharding=reduction_rules.order_of, reads_values=True, methods="argsort"),
+    Operation("searchsorted", searchsorted, sharding=MISSING, reads_values=MISSING, methods="searchsorted"),
+    Operation("digitize", digitize, sharding=MISSING, reads_values=MISSING),
+    Operation("isin", isin, sharding=MISSING, reads_values=MISSING),
+    Operation("interp", interp, sharding=MISSING, reads_values=MISSING),
+    Operation("bincount", bincount, sharding=MISSING, reads_values=MISSING),
+    Operation("diff", diff, sharding=MISSING, reads_values=MISSING),
+    Operation("trapezoid", trapezoid, sharding=MISSING, reads_values=MISSING),
+    Operation("polyval", polyval, sharding=MISSING, reads_values=MISSING),
+    Operation("lexsort", lexsort, sharding=MISSING, reads_values=MISSING),
+    Operation("unique", unique, sharding=MISSING, reads_values=MISSING),
+)

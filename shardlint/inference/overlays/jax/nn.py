@@ -21,10 +21,13 @@ from shardlint.inference.overlays.arrays.operands import (
     result,
     same_dim,
     shape_of,
-    table,
     truth,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
+from shardlint.inference.overlays.jax.explicit.rules import layout as layout_rules
+from shardlint.inference.overlays.jax.explicit.rules import reductions as reduction_rules
+from shardlint.inference.overlays.operations import MISSING, Operation, library_table
 from shardlint.laws.core.dims import divisible, floordiv
 
 
@@ -107,29 +110,71 @@ def dot_product_attention(call: Call) -> Value:
     return like(call, q, shapes[0])
 
 
-_FLOAT = ("sigmoid", "silu", "swish", "log_sigmoid", "tanh")
-_WEAK_FLOAT = (
-    "hard_sigmoid", "hard_silu", "hard_swish", "relu6", "selu", "sparse_plus", "sparse_sigmoid",
-)  # fmt: skip
+_LOGSUMEXP = Operation(
+    "logsumexp", reductions.logsumexp, sharding=reduction_rules.logsumexp, reads_values=True
+)
 
-TABLE: dict[str, Transfer] = table("jax.nn.", {
-    **{name: activation(inexact) for name in _FLOAT},
-    **{name: activation(weak_float) for name in _WEAK_FLOAT},
-    **{name: activation(weak_float_of_bool) for name in ("softplus", "mish", "soft_sign")},
-    "relu": activation(weak_integer),
-    "hard_tanh": activation(weak_integer),
-    "identity": activation(same),
-    "gelu": activation(strong_inexact, "approximate"),
-    "elu": activation(weak_float, "alpha"),
-    "celu": activation(weak_float, "alpha"),
-    "leaky_relu": activation(weak_float, "negative_slope"),
-    "squareplus": activation(inexact, "b"),
-    "softmax": along_axis("where"),
-    "log_softmax": along_axis("where"),
-    "standardize": along_axis("mean", "variance", "epsilon", "where", "algorithm"),
-    "glu": glu,
-    "one_hot": one_hot,
-    "logsumexp": reductions.logsumexp,
-    "dot_product_attention": dot_product_attention,
-})  # fmt: skip
-TABLE["jax.scipy.special.logsumexp"] = table("", {"f": reductions.logsumexp})["f"]
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        "sigmoid silu swish log_sigmoid tanh",
+        activation(inexact),
+        sharding=elementwise_rules.activated,
+        reads_values=True,
+    ),
+    Operation(
+        "hard_sigmoid hard_silu hard_swish sparse_plus sparse_sigmoid",
+        activation(weak_float),
+        sharding=elementwise_rules.activated,
+        reads_values=MISSING,
+    ),
+    Operation("relu6 selu", activation(weak_float), sharding=elementwise_rules.activated, reads_values=True),
+    Operation(
+        "softplus mish soft_sign",
+        activation(weak_float_of_bool),
+        sharding=elementwise_rules.activated,
+        reads_values=True,
+    ),
+    Operation(
+        "relu hard_tanh", activation(weak_integer), sharding=elementwise_rules.activated, reads_values=True
+    ),
+    Operation("identity", activation(same), sharding=elementwise_rules.activated, reads_values=MISSING),
+    Operation(
+        "gelu",
+        activation(strong_inexact, "approximate"),
+        sharding=elementwise_rules.activated,
+        reads_values=True,
+    ),
+    Operation(
+        "elu celu", activation(weak_float, "alpha"), sharding=elementwise_rules.activated, reads_values=True
+    ),
+    Operation(
+        "leaky_relu",
+        activation(weak_float, "negative_slope"),
+        sharding=elementwise_rules.activated,
+        reads_values=True,
+    ),
+    Operation(
+        "squareplus", activation(inexact, "b"), sharding=elementwise_rules.activated, reads_values=True
+    ),
+    Operation(
+        "softmax log_softmax", along_axis("where"), sharding=reduction_rules.softmax, reads_values=True
+    ),
+    Operation(
+        "standardize",
+        along_axis("mean", "variance", "epsilon", "where", "algorithm"),
+        sharding=reduction_rules.softmax,
+        reads_values=True,
+    ),
+    Operation("glu", glu, sharding=MISSING, reads_values=True),
+    Operation("one_hot", one_hot, sharding=layout_rules.one_hot, reads_values=True),
+    _LOGSUMEXP,
+    Operation("dot_product_attention", dot_product_attention, sharding=MISSING, reads_values=MISSING),
+)
+
+#: Those of `jax.scipy.special`.
+SCIPY: tuple[Operation, ...] = (_LOGSUMEXP,)
+
+TABLE: dict[str, Transfer] = {
+    **library_table("jax.nn.", OPERATIONS),
+    **library_table("jax.scipy.special.", SCIPY),
+}

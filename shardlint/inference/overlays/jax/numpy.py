@@ -19,9 +19,10 @@ from shardlint.inference.overlays.arrays.operands import (
     broadcast,
     known_rank,
     operands,
-    table,
     unresolved,
 )
+from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
+from shardlint.inference.overlays.operations import MISSING, Operation, library_table
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.dims import Shape
 
@@ -71,18 +72,30 @@ DTYPES = [
     "complex128",
 ]
 
-_SHARED: dict[str, Transfer] = {
-    **elementwise.TABLE,
-    **reductions.TABLE,
-    **selection.TABLE,
-    **contractions.TABLE,
-    **creation.TABLE,
-    **joining.TABLE,
-    **layout.TABLE,
-}
+#: Functions that numpy has, too.
+SHARED: tuple[Operation, ...] = (
+    *elementwise.OPERATIONS,
+    *reductions.OPERATIONS,
+    *selection.OPERATIONS,
+    *contractions.OPERATIONS,
+    *creation.OPERATIONS,
+    *joining.OPERATIONS,
+    *layout.OPERATIONS,
+)
 
-TABLE: dict[str, Transfer] = table("jax.numpy.", {
-    **_SHARED,
-    "vectorize": vectorize,
-    **{name: scalar_constructor(name.rstrip("_")) for name in DTYPES},
-})  # fmt: skip
+OPERATIONS: tuple[Operation, ...] = (
+    *SHARED,
+    Operation("vectorize", vectorize, sharding=MISSING, reads_values=MISSING),
+    *(
+        Operation(
+            name,
+            scalar_constructor(name.rstrip("_")),
+            sharding=elementwise_rules.cast,
+            reads_values=MISSING,
+            parameters=("x",),
+        )
+        for name in DTYPES
+    ),
+)
+
+TABLE: dict[str, Transfer] = library_table("jax.numpy.", OPERATIONS)

@@ -16,9 +16,11 @@ from shardlint.inference.overlays.arrays.operands import (
     operands,
     result,
     shape_of,
-    table,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
+from shardlint.inference.overlays.jax.explicit.rules import random as random_rules
+from shardlint.inference.overlays.operations import MISSING, Operation, library_table
 from shardlint.laws.core.dims import Dim, Shape, lower_bound
 
 #: The dtype of a typed key with the default generator.
@@ -204,40 +206,65 @@ def ball(call: Call) -> Value:
     )
 
 
-_PLAIN = "normal cauchy laplace logistic exponential maxwell gumbel"
-_SHAPES = {
-    "gamma": ("a",), "loggamma": ("a",), "t": ("df",), "pareto": ("b",), "chisquare": ("df",),
-    "rayleigh": ("scale",), "beta": ("a", "b"), "f": ("dfnum", "dfden"), "wald": ("mean",),
-}  # fmt: skip
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("key", key, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("PRNGKey", raw_key, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("split", split, sharding=random_rules.keyed, reads_values=True),
+    Operation("fold_in", fold_in, sharding=random_rules.fold_in, reads_values=MISSING),
+    Operation("clone", fold_in, sharding=MISSING, reads_values=MISSING),
+    Operation("key_data", key_data, sharding=MISSING, reads_values=MISSING),
+    Operation("wrap_key_data", wrap_key_data, sharding=MISSING, reads_values=MISSING),
+    Operation(
+        "normal cauchy laplace logistic exponential gumbel",
+        drawn("float32"),
+        sharding=random_rules.keyed,
+        reads_values=MISSING,
+    ),
+    Operation("maxwell", drawn("float32"), sharding=joining_rules.made, reads_values=MISSING),
+    Operation("rademacher", drawn("int32"), sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("bits", drawn("uint32"), sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("generalized_normal", drawn("float32", "p"), sharding=random_rules.keyed, reads_values=MISSING),
+    Operation(
+        "weibull_min", drawn("float32", "scale", "concentration"), sharding=MISSING, reads_values=MISSING
+    ),
+    Operation(
+        "double_sided_maxwell", drawn("float32", "loc", "scale"), sharding=MISSING, reads_values=MISSING
+    ),
+    Operation(
+        "gamma loggamma", parametrised("float32", "a"), sharding=random_rules.keyed, reads_values=MISSING
+    ),
+    Operation(
+        "t chisquare", parametrised("float32", "df"), sharding=random_rules.keyed, reads_values=MISSING
+    ),
+    Operation("pareto", parametrised("float32", "b"), sharding=random_rules.keyed, reads_values=MISSING),
+    Operation(
+        "rayleigh", parametrised("float32", "scale"), sharding=random_rules.keyed, reads_values=MISSING
+    ),
+    Operation("beta", parametrised("float32", "a", "b"), sharding=random_rules.keyed, reads_values=MISSING),
+    Operation(
+        "f", parametrised("float32", "dfnum", "dfden"), sharding=random_rules.keyed, reads_values=MISSING
+    ),
+    Operation("wald", parametrised("float32", "mean"), sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("poisson", parametrised("int32", "lam"), sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("geometric", parametrised("int32", "p"), sharding=MISSING, reads_values=MISSING),
+    Operation("binomial", parametrised("float32", "n", "p"), sharding=MISSING, reads_values=MISSING),
+    Operation(
+        "triangular",
+        parametrised("float32", "left", "mode", "right"),
+        sharding=random_rules.keyed,
+        reads_values=MISSING,
+    ),
+    Operation("uniform", uniform, sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("randint", randint, sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("bernoulli", bernoulli, sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("truncated_normal", truncated_normal, sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("categorical", categorical, sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("permutation", permutation, sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("choice", choice, sharding=MISSING, reads_values=MISSING),
+    Operation("dirichlet", dirichlet, sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("multivariate_normal", multivariate_normal, sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("orthogonal", orthogonal, sharding=MISSING, reads_values=MISSING),
+    Operation("ball", ball, sharding=joining_rules.made, reads_values=MISSING),
+)
 
-TABLE: dict[str, Transfer] = table("jax.random.", {
-    "key": key,
-    "PRNGKey": raw_key,
-    "split": split,
-    "fold_in": fold_in,
-    "clone": fold_in,
-    "key_data": key_data,
-    "wrap_key_data": wrap_key_data,
-    **{name: drawn("float32") for name in _PLAIN.split()},
-    "rademacher": drawn("int32"),
-    "bits": drawn("uint32"),
-    "generalized_normal": drawn("float32", "p"),
-    "weibull_min": drawn("float32", "scale", "concentration"),
-    "double_sided_maxwell": drawn("float32", "loc", "scale"),
-    **{name: parametrised("float32", *names) for name, names in _SHAPES.items()},
-    "poisson": parametrised("int32", "lam"),
-    "geometric": parametrised("int32", "p"),
-    "binomial": parametrised("float32", "n", "p"),
-    "triangular": parametrised("float32", "left", "mode", "right"),
-    "uniform": uniform,
-    "randint": randint,
-    "bernoulli": bernoulli,
-    "truncated_normal": truncated_normal,
-    "categorical": categorical,
-    "permutation": permutation,
-    "choice": choice,
-    "dirichlet": dirichlet,
-    "multivariate_normal": multivariate_normal,
-    "orthogonal": orthogonal,
-    "ball": ball,
-})  # fmt: skip
+TABLE: dict[str, Transfer] = library_table("jax.random.", OPERATIONS)

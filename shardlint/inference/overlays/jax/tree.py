@@ -127,8 +127,10 @@ _FUNCTIONS: dict[str, Transfer] = {
     "all": all_,
 }
 
+_NAMES = {"map": ("f", "tree"), "tree_map": ("f", "tree")}
+
 TABLE: dict[str, Transfer] = {
-    **table("jax.tree.", _FUNCTIONS),
-    **table("jax.tree_util.", {f"tree_{name}": function for name, function in _FUNCTIONS.items()}),
-    "jax.tree_map": table("", {"f": map_})["f"],
+    **table("jax.tree.", _FUNCTIONS, _NAMES),
+    **table("jax.tree_util.", {f"tree_{name}": function for name, function in _FUNCTIONS.items()}, _NAMES),
+    **table("jax.", {"tree_map": map_}, _NAMES),
 }

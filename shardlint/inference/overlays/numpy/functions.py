@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Const, LibraryObject, Native, Value, as_dim
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import (  # fmt: skip
-    contractions,
-    creation,
-    elementwise,
-    joining,
-    layout,
-    reductions,
-    selection,
-)
 from shardlint.inference.overlays.arrays.elementwise import scalar_constructor
 from shardlint.inference.overlays.arrays.operands import (
     Transfer,
@@ -25,21 +16,12 @@ from shardlint.inference.overlays.arrays.operands import (
     shape_of,
     table,
 )  # fmt: skip
-from shardlint.inference.overlays.jax.numpy import DTYPES
+from shardlint.inference.overlays.jax.numpy import DTYPES, SHARED
 from shardlint.inference.overlays.jax.sharding import device_arrays
+from shardlint.inference.overlays.operations import parameters, transfers
 from shardlint.laws.core.dims import Shape
 
-_SHARED: dict[str, Transfer] = {
-    **elementwise.TABLE,
-    **elementwise.NUMPY,
-    **reductions.TABLE,
-    **reductions.NUMPY,
-    **selection.TABLE,
-    **contractions.TABLE,
-    **creation.TABLE,
-    **joining.TABLE,
-    **layout.TABLE,
-}
+_SHARED: dict[str, Transfer] = transfers(SHARED, numpy=True)
 
 _DEVICES: dict[str, Transfer] = {
     "reshape": device_arrays.keeps_devices(device_arrays.reshape_of, _SHARED["reshape"]),
@@ -166,6 +148,6 @@ TABLE: dict[str, Transfer] = {
         "random.default_rng": _generator(GENERATOR, "numpy.random.Generator"),
         "random.RandomState": _generator(_LEGACY, "numpy.random.RandomState"),
         "random.seed": _seed,
-    }),
+    }, parameters(SHARED, numpy=True)),
     **table("numpy.random.", _LEGACY),
 }  # fmt: skip

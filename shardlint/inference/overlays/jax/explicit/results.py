@@ -23,8 +23,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.arrays.operands import Stop, given
-from shardlint.inference.overlays.arrays.parameter_names import by_position
+from shardlint.inference.overlays.arrays.operands import Stop, by_position, given
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Trace
 from shardlint.inference.overlays.jax.explicit.recording import (
     Written,
@@ -38,13 +37,13 @@ from shardlint.inference.overlays.jax.explicit.recording import (
     refuse_no_sharding,
     short_name,
 )
-from shardlint.inference.overlays.jax.explicit.rules.table import rule_of
 from shardlint.inference.overlays.jax.explicit.type_conversion import (
     context_of,
     has_explicit,
     replicated,
     type_of,
 )
+from shardlint.inference.overlays.jax.operations import OPERATIONS, rule_of
 from shardlint.inference.overlays.jax.shard_map.operations import note_impossible
 from shardlint.inference.overlays.jax.shard_map.varying import computes
 from shardlint.inference.overlays.jax.sharding.creation_apis import PLACED
@@ -66,7 +65,10 @@ def finish_call(call: Call, result: Value) -> Value:
     """Finish a call of a library's function, by its canonical name, that computes from its arguments."""
     if not computes(call.name):
         return result
-    return _finish(by_position(call), call.name, result, short_name(call.name), as_function(call.name))
+    operation = OPERATIONS.get(call.name)
+    if operation is not None:
+        call = by_position(call, operation.parameters)
+    return _finish(call, call.name, result, short_name(call.name), as_function(call.name))
 
 
 def finish_method(call: Call, result: Value) -> Value:

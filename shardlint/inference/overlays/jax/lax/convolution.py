@@ -20,9 +20,10 @@ from shardlint.inference.overlays.arrays.operands import (
     same_dim,
     shape_of,
     signed_row,
-    table,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.rules import convolution as convolution_rules
+from shardlint.inference.overlays.operations import MISSING, Operation, library_table
 from shardlint.laws.core.dims import Dim, Shape, equal, floordiv, fresh, lower_bound
 
 #: (before, after) for each axis, or a mode from which JAX computes it.
@@ -191,10 +192,22 @@ def windows(
     return tuple(window_size(size, window, step, pad, hole) for size, window, step, pad, hole in rows)
 
 
-TABLE: dict[str, Transfer] = table("jax.lax.", {
-    "conv_general_dilated": conv_general_dilated,
-    "conv": conv,
-    "conv_with_general_padding": conv_with_general_padding,
-    "conv_dimension_numbers": conv_dimension_numbers,
-    "reduce_window": reduce_window,
-})  # fmt: skip
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        "conv_general_dilated",
+        conv_general_dilated,
+        sharding=convolution_rules.general_convolution,
+        reads_values=MISSING,
+    ),
+    Operation("conv", conv, sharding=convolution_rules.convolution, reads_values=MISSING),
+    Operation(
+        "conv_with_general_padding",
+        conv_with_general_padding,
+        sharding=convolution_rules.convolution,
+        reads_values=MISSING,
+    ),
+    Operation("conv_dimension_numbers", conv_dimension_numbers, sharding=MISSING, reads_values=MISSING),
+    Operation("reduce_window", reduce_window, sharding=convolution_rules.window, reads_values=MISSING),
+)
+
+TABLE: dict[str, Transfer] = library_table("jax.lax.", OPERATIONS)

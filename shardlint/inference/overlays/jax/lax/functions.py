@@ -36,11 +36,15 @@ from shardlint.inference.overlays.arrays.operands import (
     same_dim,
     same_shape,
     shape_of,
-    table,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.rules import contractions as contraction_rules
+from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
+from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
+from shardlint.inference.overlays.jax.explicit.rules import reductions as reduction_rules
 from shardlint.inference.overlays.jax.lax import shapes
 from shardlint.inference.overlays.jax.lax.shapes import with_axis
+from shardlint.inference.overlays.operations import MISSING, Operation, library_table
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Unknown
@@ -263,50 +267,115 @@ def complex_(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
     return "complex64", weak
 
 
-_INEXACT = (
-    "acos acosh asin asinh atan atanh cos cosh exp "
-    "exp2 expm1 log log1p logistic reciprocal rsqrt sin sinh sqrt "
-    "tan tanh bessel_i0e bessel_i1e cbrt ceil digamma erf erf_inv erfc floor lgamma round"
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        "acos acosh asin asinh atan atanh logistic rsqrt bessel_i0e bessel_i1e digamma erf erf_inv erfc "
+        "lgamma",
+        unary_function(inexact),
+        sharding=elementwise_rules.nary_as_given,
+        reads_values=MISSING,
+    ),
+    Operation(
+        "cos cosh exp exp2 expm1 log log1p reciprocal sin sinh sqrt tan tanh cbrt ceil floor",
+        unary_function(inexact),
+        sharding=elementwise_rules.nary_as_given,
+        reads_values=True,
+    ),
+    Operation("round", unary_function(inexact), sharding=MISSING, reads_values=MISSING),
+    Operation(
+        "bitwise_not clz population_count neg",
+        unary_function(same),
+        sharding=elementwise_rules.nary_as_given,
+        reads_values=MISSING,
+    ),
+    Operation(
+        "sign square", unary_function(same), sharding=elementwise_rules.nary_as_given, reads_values=True
+    ),
+    Operation("abs real", unary_function(real), sharding=elementwise_rules.nary_as_given, reads_values=True),
+    Operation("imag", unary_function(real), sharding=elementwise_rules.nary_as_given, reads_values=MISSING),
+    Operation("conj", unary_function(complex_), sharding=elementwise_rules.nary_as_given, reads_values=True),
+    Operation(
+        "is_finite", unary_function(boolean), sharding=elementwise_rules.nary_as_given, reads_values=MISSING
+    ),
+    Operation(
+        "add max min bitwise_and bitwise_or bitwise_xor",
+        binary_function(same),
+        sharding=elementwise_rules.nary_as_given,
+        reads_values=True,
+    ),
+    Operation(
+        "sub mul div rem pow atan2 shift_left shift_right_logical shift_right_arithmetic",
+        binary_function(same),
+        sharding=elementwise_rules.nary_as_given,
+        reads_values=MISSING,
+    ),
+    Operation(
+        "nextafter",
+        binary_function(same),
+        sharding=elementwise_rules.nary_as_given,
+        reads_values=MISSING,
+        parameters=("x1", "x2"),
+    ),
+    Operation(
+        "igamma",
+        binary_function(same),
+        sharding=elementwise_rules.nary_as_given,
+        reads_values=MISSING,
+        parameters=("a", "x"),
+    ),
+    Operation(
+        "eq ne lt le gt ge",
+        binary_function(boolean),
+        sharding=elementwise_rules.nary_as_given,
+        reads_values=MISSING,
+    ),
+    Operation(
+        "complex", binary_function(complex_), sharding=elementwise_rules.nary_as_given, reads_values=MISSING
+    ),
+    Operation(
+        "reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or reduce_xor",
+        reduce_axes(reductions.same_dtype),
+        sharding=reduction_rules.lax_reduction,
+        reads_values=MISSING,
+    ),
+    Operation("cumsum cumprod", cumulative, sharding=reduction_rules.lax_cumulative, reads_values=True),
+    Operation(
+        "cummax cummin cumlogsumexp",
+        cumulative,
+        sharding=reduction_rules.lax_cumulative,
+        reads_values=MISSING,
+    ),
+    Operation("argmax argmin", arg_reduce, sharding=reduction_rules.lax_arg_extreme, reads_values=True),
+    Operation("reduce", reduce_, sharding=MISSING, reads_values=MISSING),
+    Operation("dot_general", dot_general, sharding=contraction_rules.dot_general, reads_values=True),
+    Operation("dot", dot, sharding=contraction_rules.lax_dot, reads_values=True),
+    Operation("batch_matmul", batch_matmul, sharding=contraction_rules.batch_matmul, reads_values=MISSING),
+    Operation("top_k", top_k, sharding=reduction_rules.top_k, reads_values=MISSING),
+    Operation("select", select, sharding=elementwise_rules.select, reads_values=MISSING),
+    Operation("select_n", select_n, sharding=elementwise_rules.select_n, reads_values=MISSING),
+    Operation("clamp", clamp, sharding=elementwise_rules.clamp, reads_values=MISSING),
+    Operation("iota", iota, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("broadcasted_iota", broadcasted_iota, sharding=joining_rules.made, reads_values=MISSING),
+    Operation(
+        "convert_element_type",
+        convert_element_type,
+        sharding=elementwise_rules.first_operand,
+        reads_values=MISSING,
+    ),
+    Operation("bitcast_convert_type", bitcast_convert_type, sharding=MISSING, reads_values=MISSING),
+    Operation(
+        "stop_gradient",
+        each_leaf,
+        sharding=elementwise_rules.first_operand,
+        reads_values=MISSING,
+        parameters=("x",),
+    ),
+    Operation("optimization_barrier", each_leaf, sharding=MISSING, reads_values=MISSING),
+    Operation("full", full, sharding=joining_rules.filled, reads_values=MISSING),
+    Operation("full_like", full_like, sharding=MISSING, reads_values=MISSING),
+    Operation("sort", sort, sharding=reduction_rules.lax_sort, reads_values=True),
+    Operation("sort_key_val", sort_key_val, sharding=MISSING, reads_values=MISSING),
+    Operation("integer_pow", integer_pow, sharding=elementwise_rules.nary_as_given, reads_values=MISSING),
 )
-_SAME = "bitwise_not clz population_count neg sign square"
-_PAIRS = (
-    "add sub mul div rem pow max min atan2 nextafter igamma bitwise_and bitwise_or bitwise_xor shift_left "
-    "shift_right_logical shift_right_arithmetic"
-)
-_FUNCTIONS: dict[str, Transfer] = {
-    **{name: unary_function(inexact) for name in _INEXACT.split()},
-    **{name: unary_function(same) for name in _SAME.split()},
-    **{name: unary_function(real) for name in ("abs", "real", "imag")},
-    "conj": unary_function(complex_),
-    "is_finite": unary_function(boolean),
-    **{name: binary_function(same) for name in _PAIRS.split()},
-    **{name: binary_function(boolean) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
-    "complex": binary_function(complex_),
-    **{
-        f"reduce_{name}": reduce_axes(reductions.same_dtype)
-        for name in ("sum", "prod", "max", "min", "and", "or", "xor")
-    },
-    **dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), cumulative),
-    **dict.fromkeys(("argmax", "argmin"), arg_reduce),
-    "reduce": reduce_,
-    "dot_general": dot_general,
-    "dot": dot,
-    "batch_matmul": batch_matmul,
-    "top_k": top_k,
-    "select": select,
-    "select_n": select_n,
-    "clamp": clamp,
-    "iota": iota,
-    "broadcasted_iota": broadcasted_iota,
-    "convert_element_type": convert_element_type,
-    "bitcast_convert_type": bitcast_convert_type,
-    "stop_gradient": each_leaf,
-    "optimization_barrier": each_leaf,
-    "full": full,
-    "full_like": full_like,
-    "sort": sort,
-    "sort_key_val": sort_key_val,
-    "integer_pow": integer_pow,
-}
 
-TABLE: dict[str, Transfer] = {**table("jax.lax.", _FUNCTIONS), **shapes.TABLE}
+TABLE: dict[str, Transfer] = library_table("jax.lax.", (*OPERATIONS, *shapes.OPERATIONS))

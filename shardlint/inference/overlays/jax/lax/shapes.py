@@ -24,9 +24,12 @@ from shardlint.inference.overlays.arrays.operands import (
     sequence,
     shape_of,
     signed_row,
-    table,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
+from shardlint.inference.overlays.jax.explicit.rules import layout as layout_rules
+from shardlint.inference.overlays.jax.explicit.rules import slicing as slicing_rules
+from shardlint.inference.overlays.operations import MISSING, Operation
 from shardlint.laws.core.dims import Dim, Shape, equal, floordiv, product
 
 
@@ -235,27 +238,51 @@ def rev(call: Call) -> Value:
     return like(call, x, x.shape)
 
 
-TABLE: dict[str, Transfer] = table("jax.lax.", {
-    "slice": slice_,
-    "slice_in_dim": slice_in_dim,
-    "index_in_dim": index_in_dim,
-    "dynamic_index_in_dim": index_in_dim,
-    "dynamic_slice": dynamic_slice,
-    "dynamic_slice_in_dim": dynamic_slice_in_dim,
-    "dynamic_update_slice": updated("update", "start_indices"),
-    "dynamic_update_slice_in_dim": updated("update", "start_index", "axis"),
-    "dynamic_update_index_in_dim": updated("update", "index", "axis", slices=False),
-    "concatenate": concatenate,
-    "split": split,
-    "broadcast": broadcast,
-    "broadcast_in_dim": broadcast_in_dim,
-    "broadcast_to_rank": broadcast_to_rank,
-    "broadcast_shapes": layout.broadcast_shapes,
-    "reshape": reshape,
-    "collapse": collapse,
-    "transpose": transpose,
-    "squeeze": squeeze,
-    "expand_dims": expand_dims,
-    "rev": rev,
-    "pad": pad,
-})  # fmt: skip
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("slice", slice_, sharding=slicing_rules.sliced, reads_values=MISSING),
+    Operation("slice_in_dim", slice_in_dim, sharding=slicing_rules.sliced, reads_values=MISSING),
+    Operation("index_in_dim", index_in_dim, sharding=slicing_rules.indexed, reads_values=MISSING),
+    Operation(
+        "dynamic_index_in_dim", index_in_dim, sharding=slicing_rules.dynamic_index, reads_values=MISSING
+    ),
+    Operation("dynamic_slice", dynamic_slice, sharding=slicing_rules.dynamic, reads_values=MISSING),
+    Operation(
+        "dynamic_slice_in_dim",
+        dynamic_slice_in_dim,
+        sharding=slicing_rules.dynamic_along,
+        reads_values=MISSING,
+    ),
+    Operation(
+        "dynamic_update_slice",
+        updated("update", "start_indices"),
+        sharding=slicing_rules.update,
+        reads_values=MISSING,
+    ),
+    Operation(
+        "dynamic_update_slice_in_dim",
+        updated("update", "start_index", "axis"),
+        sharding=slicing_rules.update_along,
+        reads_values=MISSING,
+    ),
+    Operation(
+        "dynamic_update_index_in_dim",
+        updated("update", "index", "axis", slices=False),
+        sharding=MISSING,
+        reads_values=MISSING,
+    ),
+    Operation("concatenate", concatenate, sharding=joining_rules.lax_concatenate, reads_values=True),
+    Operation("split", split, sharding=joining_rules.lax_split, reads_values=True),
+    Operation("broadcast", broadcast, sharding=layout_rules.broadcast, reads_values=MISSING),
+    Operation(
+        "broadcast_in_dim", broadcast_in_dim, sharding=layout_rules.broadcast_in_dim, reads_values=MISSING
+    ),
+    Operation("broadcast_to_rank", broadcast_to_rank, sharding=MISSING, reads_values=MISSING),
+    Operation("broadcast_shapes", layout.broadcast_shapes, sharding=MISSING, reads_values=MISSING),
+    Operation("reshape", reshape, sharding=layout_rules.lax_reshape, reads_values=True),
+    Operation("collapse", collapse, sharding=MISSING, reads_values=MISSING),
+    Operation("transpose", transpose, sharding=layout_rules.lax_transpose, reads_values=True),
+    Operation("squeeze", squeeze, sharding=layout_rules.lax_squeeze, reads_values=True),
+    Operation("expand_dims", expand_dims, sharding=layout_rules.expand_dims, reads_values=True),
+    Operation("rev", rev, sharding=layout_rules.reverse, reads_values=MISSING),
+    Operation("pad", pad, sharding=layout_rules.lax_pad, reads_values=MISSING),
+)

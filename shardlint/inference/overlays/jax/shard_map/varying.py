@@ -29,18 +29,15 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.jax import nn, numpy, random
-from shardlint.inference.overlays.jax.lax import convolution, functions
-from shardlint.inference.overlays.jax.transforms.taint import READING, is_following
+from shardlint.inference.overlays.jax.operations import OPERATIONS, reads_values
+from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.inference.overlays.optax import losses
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType
 from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, UNKNOWN, Variation, combined
 
 #: Functions that compute from the values of their operands, without calling functions of the program.
-COMPUTE = frozenset(
-    name for module in (numpy, functions, convolution, nn, random, losses) for name in module.TABLE
-)
+COMPUTE = frozenset((*OPERATIONS, *losses.TABLE))
 
 
 def computes(name: str) -> bool:
@@ -71,7 +68,7 @@ def spread(call: Call, result: Value) -> Value:
     name, operands = call.name.rpartition(".")[2], (*call.args, *call.kwargs.values())
     sure = name not in PERHAPS_LESS and (name not in ONE_EACH or len(operands) == 1)
     if is_following(call.interpreter.context):
-        sure = sure and name in READING and not _is_empty(result)
+        sure = sure and reads_values(call.name) and not _is_empty(result)
     return computed(call.interpreter, result, operands, sure)
 
 

@@ -19,25 +19,6 @@ from shardlint.laws.transforms.varying import Variation
 
 #: The axis of the mark, which no program can name.
 MARK = "\0followed"
-#: Functions of jax.numpy, lax and jax.nn that read the values of all their operands, whatever the dtype. Many
-#: others use only shapes or dtypes, or do so for some dtypes (``zeros_like``, ``isnan`` of integers).
-READING = frozenset({
-    "abs", "absolute", "add", "all", "any", "append", "arctan", "arctan2", "argmax", "argmin", "argsort",
-    "array_split", "astype", "bitwise_and", "bitwise_or", "bitwise_xor", "cbrt", "ceil", "celu",
-    "concatenate", "conj", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "diag", "diagonal",
-    "divide", "dot", "dot_general", "einsum", "elu", "equal", "exp", "exp2", "expand_dims", "expm1",
-    "flip", "floor", "floor_divide", "fmax", "fmin", "gelu", "glu", "greater", "greater_equal",
-    "hard_tanh", "hstack", "hypot", "inner", "kron", "leaky_relu", "less", "less_equal", "log", "log10",
-    "log1p", "log2", "log_sigmoid", "log_softmax", "logaddexp", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logsumexp", "matmul", "matvec", "max", "maximum", "mean", "median",
-    "min", "minimum", "mish", "mod", "moveaxis", "multiply", "nanmean", "nansum", "negative", "not_equal",
-    "one_hot", "outer", "power", "prod", "ravel", "real", "reciprocal", "relu", "relu6", "remainder",
-    "reshape", "rint", "roll", "selu", "sigmoid", "sign", "silu", "sin", "sinh", "soft_sign", "softmax",
-    "softplus", "sort", "split", "sqrt", "square", "squareplus", "squeeze", "stack", "standardize", "std",
-    "subtract", "sum", "swapaxes", "swish", "take", "take_along_axis", "tan", "tanh", "tensordot",
-    "trace", "transpose", "tril", "triu", "true_divide", "var", "vdot", "vecdot", "vecmat", "vstack",
-    "where",
-})  # fmt: skip
 
 
 def is_following(context: Context) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shardlint.inference.domain.values import Const, Value, as_int, as_items
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import axes_of, given
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, dimensions, rank
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, dimensions, rank
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Entry
@@ -175,17 +175,3 @@ def multi_dot(t: Trace, call: Call) -> ArrayType:
     if items is None or len(items) != 2:
         raise Open
     return multiplied(t, t.operand(items[0]), t.operand(items[1]), None)
-
-
-RULES: dict[str, Rule] = {
-    "jax.numpy.matmul": matmul,
-    "2 @": at_operator,
-    "jax.numpy.dot": dot,
-    "jax.numpy.vdot": vdot,
-    "jax.numpy.inner": inner,
-    "jax.numpy.outer": outer,
-    "jax.numpy.tensordot": tensordot,
-    "jax.lax.dot_general": dot_general,
-    "jax.lax.dot": lax_dot,
-    "jax.lax.batch_matmul": batch_matmul,
-}

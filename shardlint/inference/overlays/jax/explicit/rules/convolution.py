@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Const, LibraryObject, Value, as_items, as_str, is_none
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace
 from shardlint.laws.core.array_types import ArrayType
 
 
@@ -41,11 +41,3 @@ def _feature(numbers: Value | None) -> int:
 def window(t: Trace, call: Call) -> ArrayType:
     """`lax.reduce_window(operand, init_value, computation, ...)`."""
     return t.window(t.operand(call.argument(0, "operand")), t.result_shape())
-
-
-RULES: dict[str, Rule] = {
-    "jax.lax.conv": convolution,
-    "jax.lax.conv_with_general_padding": convolution,
-    "jax.lax.conv_general_dilated": general_convolution,
-    "jax.lax.reduce_window": window,
-}

@@ -10,7 +10,7 @@ from collections import Counter
 from shardlint.inference.domain.values import Value, as_str
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import given
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, rank, shape_of
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, rank, shape_of
 from shardlint.laws.core.array_types import ArrayType
 
 #: Letters for the dimensions of an ellipsis, aligned at the last one.
@@ -122,6 +122,3 @@ def _ordered(t: Trace, x: ArrayType, names: str, output: str) -> ArrayType:
     if sorted(names) != sorted(output):
         raise Open
     return x if names == output else t.transpose(x, [names.index(name) for name in output])
-
-
-RULES: dict[str, Rule] = {"jax.numpy.einsum": einsum}

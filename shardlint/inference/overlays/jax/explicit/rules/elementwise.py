@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Array, Const, Value, is_none
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import elementwise
-from shardlint.inference.overlays.jax import nn
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, shape_of
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, shape_of
 from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
 from shardlint.laws.core.array_types import ArrayType
 
@@ -94,62 +92,3 @@ def cast(t: Trace, call: Call) -> ArrayType:
     if not isinstance(call.args[0], Array) or call.args[0].numpy:
         return t.iota(shape_of(x))
     return t.nary(x)
-
-
-_LAX_NARY = (
-    "abs acos acosh add asin asinh atan atan2 atanh bessel_i0e bessel_i1e bitwise_and bitwise_not bitwise_or "
-    "bitwise_xor cbrt ceil clz complex conj cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge "
-    "gt igamma imag integer_pow is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter "
-    "population_count pow real reciprocal rem rsqrt shift_left shift_right_arithmetic shift_right_logical "
-    "sign sin sinh sqrt square sub tan tanh"
-).split()
-#: Activations that are elementwise on their first argument.
-_ACTIVATIONS = (
-    "celu elu gelu hard_sigmoid hard_silu hard_swish hard_tanh identity leaky_relu log_sigmoid mish relu "
-    "relu6 selu sigmoid silu soft_sign softplus sparse_plus sparse_sigmoid squareplus swish tanh"
-).split()
-_DTYPES = (
-    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 bfloat16 float16 float32 float64 complex64 "
-    "complex128"
-).split()
-_OPERATORS = (
-    "+",
-    "-",
-    "*",
-    "/",
-    "//",
-    "%",
-    "**",
-    "&",
-    "|",
-    "^",
-    "<<",
-    ">>",
-    "==",
-    "!=",
-    "<",
-    "<=",
-    ">",
-    ">=",
-)
-
-RULES: dict[str, Rule] = {
-    **{f"jax.numpy.{name}": nary for name in elementwise.TABLE},
-    **{f"jax.lax.{name}": nary_as_given for name in _LAX_NARY},
-    **{f"jax.nn.{name}": activated for name in _ACTIVATIONS if f"jax.nn.{name}" in nn.TABLE},
-    **{f"jax.numpy.{name}": cast for name in _DTYPES},
-    **{f"2 {symbol}": nary for symbol in _OPERATORS},
-    **{f"1 {symbol}": nary for symbol in "-+~"},
-    **{f"jax.numpy.{name}": activated for name in ("isnan", "isinf", "i0")},
-    **dict.fromkeys(("2 **", "jax.numpy.power", "jax.numpy.pow"), raised),
-    "jax.numpy.where": where,
-    "jax.lax.select": select,
-    "jax.lax.select_n": select_n,
-    "jax.numpy.nan_to_num": without_nan,
-    "jax.lax.clamp": clamp,
-    **dict.fromkeys(
-        ("jax.lax.convert_element_type", "jax.lax.stop_gradient", "jax.numpy.astype", "jax.numpy.copy"),
-        first_operand,
-    ),
-    **dict.fromkeys(("jax.numpy.array", "jax.numpy.asarray"), cast),
-}

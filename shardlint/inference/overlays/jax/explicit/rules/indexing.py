@@ -8,7 +8,7 @@ from shardlint.inference.domain.values import Array, Const, Slice, Tuple, Value,
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.indexing import sliced
 from shardlint.inference.overlays.arrays.operands import axis_of, given
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, entries_of, rank, shape_of
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, entries_of, rank, shape_of
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Spec, entry_axes
@@ -223,14 +223,3 @@ def gotten(t: Trace, call: Call) -> ArrayType:
         # Slices ignore out_sharding.
         return taken(t, x, key)
     return t.iota(t.result_shape(), out)
-
-
-_UPDATES = "set add subtract multiply mul divide power min max".split()
-
-RULES: dict[str, Rule] = {
-    "[]": indexed,
-    "jax.numpy.take": take,
-    "jax.numpy.take_along_axis": take_along_axis,
-    **{f"at[].{name}": updated for name in _UPDATES},
-    "at[].get": gotten,
-}

@@ -155,37 +155,3 @@ def made_like(t: Trace, call: Call) -> ArrayType:
     x = t.operand(like)
     assert x.sharding is not None
     return t.iota(shape_of(x)) if rank(x) and x.sharding.mesh is None else x
-
-
-_CREATION = "arange eye identity linspace logspace tri indices tril_indices triu_indices".split()
-_RANDOM = (
-    "PRNGKey key split normal uniform bits truncated_normal cauchy laplace logistic gumbel exponential "
-    "rademacher randint ball maxwell fold_in rayleigh"
-).split()
-
-RULES: dict[str, Rule] = {
-    "jax.numpy.concatenate": concatenate,
-    "jax.numpy.concat": concatenate,
-    "jax.lax.concatenate": lax_concatenate,
-    "jax.numpy.append": append,
-    "jax.numpy.stack": stack,
-    "jax.numpy.vstack": stacked_along(0, 2),
-    "jax.numpy.hstack": stacked_along(1, 1),
-    "jax.numpy.dstack": stacked_along(2, 3),
-    "jax.numpy.split": split,
-    "jax.numpy.array_split": split,
-    "jax.numpy.vsplit": split_along(0),
-    "jax.numpy.hsplit": split_along(1),
-    "jax.numpy.dsplit": split_along(2),
-    "jax.lax.split": lax_split,
-    "jax.numpy.repeat": repeat,
-    "jax.numpy.broadcast_arrays": broadcast_arrays,
-    **{f"jax.numpy.{name}": made for name in _CREATION},
-    **{f"jax.random.{name}": made for name in _RANDOM},
-    "jax.lax.iota": made,
-    "jax.lax.broadcasted_iota": made,
-    **{f"jax.numpy.{name}": broadcast_constant for name in ("zeros", "ones", "empty")},
-    "jax.numpy.full": filled,
-    "jax.lax.full": filled,
-    **{f"jax.numpy.{name}_like": made_like for name in ("zeros", "ones", "empty", "full")},
-}

@@ -231,38 +231,3 @@ def one_hot(t: Trace, call: Call) -> ArrayType:
     position = axis_of(axis, rank(x) + 1)
     shape: Shape = tuple(size if i == position else 1 for i, size in enumerate(t.result_shape()))
     return t.nary(t.expand_dims(x, (position,)), t.iota(shape))
-
-
-RULES: dict[str, Rule] = {
-    "jax.numpy.reshape": reshape,
-    "jax.lax.reshape": lax_reshape,
-    "jax.numpy.ravel": ravel,
-    "jax.Array.flatten": ravel,
-    "jax.numpy.transpose": transpose,
-    "jax.numpy.permute_dims": transpose,
-    "jax.lax.transpose": lax_transpose,
-    "jax.Array.T": reversed_axes,
-    "jax.Array.mT": matrix_transpose,
-    "jax.numpy.matrix_transpose": matrix_transpose,
-    "jax.numpy.swapaxes": swapaxes,
-    "jax.numpy.moveaxis": moveaxis,
-    "jax.numpy.squeeze": squeeze,
-    "jax.lax.squeeze": lax_squeeze,
-    "jax.numpy.expand_dims": expand_dims,
-    "jax.lax.expand_dims": expand_dims,
-    **{f"jax.numpy.atleast_{width}d": at_least(width) for width in (1, 2, 3)},
-    "jax.numpy.broadcast_to": broadcast_to,
-    "jax.lax.broadcast": broadcast,
-    "jax.lax.broadcast_in_dim": broadcast_in_dim,
-    "jax.numpy.flip": reverse,
-    "jax.numpy.flipud": reverse,
-    "jax.numpy.fliplr": reverse,
-    "jax.lax.rev": reverse,
-    "jax.numpy.tile": tile,
-    "jax.numpy.pad": pad,
-    "jax.lax.pad": lax_pad,
-    "jax.numpy.tril": triangle,
-    "jax.numpy.triu": triangle,
-    "jax.numpy.roll": roll,
-    "jax.nn.one_hot": one_hot,
-}

@@ -8,27 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.jax.explicit.primitives import Rule, Trace
-from shardlint.inference.overlays.jax.sharding.creation_apis import SAMPLED
+from shardlint.inference.overlays.jax.explicit.primitives import Trace
 from shardlint.laws.core.array_types import ArrayType
 
 
-def _keyed(trace: Trace, call: Call) -> Sequence[ArrayType]:
+def keyed(trace: Trace, call: Call) -> Sequence[ArrayType]:
     """Return the types of a draw: its key goes through arithmetic first."""
     trace.nary(trace.operand(call.argument(0, "key")))
     return ()
 
 
-def _fold_in(trace: Trace, call: Call) -> Sequence[ArrayType]:
+def fold_in(trace: Trace, call: Call) -> Sequence[ArrayType]:
     """`fold_in(key, data)`: so does the data, before it is combined with the key."""
     trace.nary(trace.operand(call.argument(1, "data")))
-    return _keyed(trace, call)
-
-
-RULES: dict[str, Rule] = {
-    **{
-        f"jax.random.{name}": _keyed
-        for name in (*SAMPLED, "split", "permutation", "dirichlet", "multivariate_normal")
-    },
-    "jax.random.fold_in": _fold_in,
-}
+    return keyed(trace, call)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shardlint.inference.domain.values import Const, Value, is_none
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import axes_of, axis_of, given, truth
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, entries_of, rank, shape_of
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, entries_of, rank, shape_of
 from shardlint.inference.overlays.jax.explicit.rules.elementwise import SCALAR, chosen
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.verdicts import Cause
@@ -183,29 +183,3 @@ def average(t: Trace, call: Call) -> ArrayType:
         raise Open
     x = t.operand(a)
     return t.nary(reduced(t, x, axes_of(axis, rank(x)), truth(keepdims, False)), SCALAR)
-
-
-_REDUCTIONS = ("sum prod max min amax amin any all count_nonzero nansum nanprod nanmax nanmin").split()
-
-RULES: dict[str, Rule] = {
-    **{f"jax.numpy.{name}": reduction for name in _REDUCTIONS},
-    "jax.numpy.mean": mean,
-    **dict.fromkeys(("jax.numpy.var", "jax.numpy.std"), variance),
-    **dict.fromkeys(("jax.numpy.argmax", "jax.numpy.argmin"), arg_extreme),
-    **dict.fromkeys(("jax.lax.argmax", "jax.lax.argmin"), lax_arg_extreme),
-    **dict.fromkeys(("jax.numpy.cumsum", "jax.numpy.cumprod"), cumulative),
-    **dict.fromkeys(
-        tuple(f"jax.lax.{n}" for n in ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp")),
-        lax_cumulative,
-    ),
-    "jax.numpy.sort": ordered,
-    "jax.numpy.argsort": order_of,
-    **{f"jax.lax.reduce_{name}": lax_reduction for name in ("sum", "prod", "max", "min", "and", "or", "xor")},
-    **dict.fromkeys(("jax.nn.softmax", "jax.nn.log_softmax", "jax.nn.standardize"), softmax),
-    **dict.fromkeys(("jax.nn.logsumexp", "jax.scipy.special.logsumexp"), logsumexp),
-    "jax.numpy.ptp": spread_between,
-    "jax.numpy.average": average,
-    "jax.numpy.linalg.norm": norm,
-    "jax.lax.sort": lax_sort,
-    "jax.lax.top_k": top_k,
-}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shardlint.inference.domain.values import Const, Value, as_items
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import axis_of, truth
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, rank, replaced, shape_of
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, rank, replaced, shape_of
 from shardlint.laws.core.array_types import ArrayType
 
 
@@ -73,16 +73,3 @@ def unstacked(t: Trace, call: Call) -> Sequence[ArrayType]:
     x = t.operand(call.argument(0, "x"))
     axis = call.kwargs.get("axis", Const(0))
     return [t.unstack(x, axis_of(axis, rank(x)))] * len(t.results)
-
-
-RULES: dict[str, Rule] = {
-    "jax.lax.slice": sliced,
-    "jax.lax.slice_in_dim": sliced,
-    "jax.lax.index_in_dim": indexed,
-    "jax.lax.dynamic_slice": dynamic,
-    "jax.lax.dynamic_slice_in_dim": dynamic_along,
-    "jax.lax.dynamic_index_in_dim": dynamic_index,
-    "jax.lax.dynamic_update_slice": update,
-    "jax.lax.dynamic_update_slice_in_dim": update_along,
-    "jax.numpy.unstack": unstacked,
-}

@@ -1,0 +1,70 @@
+"""One record a library function: what is known of it in all its parts.
+
+A record lists the functions that are alike in everything. A part that is not known yet is `MISSING`, which
+`tests/overlays/test_operations.py` counts: nothing is said where it would be needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+
+from shardlint.inference.overlays.arrays.operands import Transfer, table
+from shardlint.inference.overlays.jax.explicit.primitives import Rule
+from shardlint.support.fast_frozen import frozen
+
+
+class Missing(Enum):
+    """The part of a record that nobody has filled in."""
+
+    MISSING = "missing"
+
+
+MISSING = Missing.MISSING
+
+
+@frozen
+class Operation:
+    """Functions of a library that are alike in all parts."""
+
+    #: Their names below the library's, separated by spaces.
+    names: str
+    #: The result's shape and dtype.
+    transfer: Transfer
+    #: The sharding of JAX's result on Explicit axes; None if no result is an array.
+    sharding: Rule | Missing | None
+    #: Whether the result certainly depends on the values of every operand, whatever the dtypes and options.
+    reads_values: bool | Missing
+    #: Those that arrays have as methods, too.
+    methods: str = ""
+    #: The first parameters in JAX, if callers may use other names than the overlay does.
+    parameters: tuple[str, ...] = ()
+    #: The same in numpy.
+    numpy_parameters: tuple[str, ...] = ()
+    #: The result in numpy, if not only its dtype differs.
+    in_numpy: Transfer | None = None
+
+
+def transfers(operations: Iterable[Operation], *, numpy: bool = False) -> dict[str, Transfer]:
+    """Return the functions of shapes and dtypes by name."""
+    return {
+        name: (operation.in_numpy if numpy else None) or operation.transfer
+        for operation in operations
+        for name in operation.names.split()
+    }
+
+
+def parameters(operations: Iterable[Operation], *, numpy: bool = False) -> dict[str, tuple[str, ...]]:
+    """Return the first parameters of the functions whose overlays have other names for them."""
+    return {
+        name: found
+        for operation in operations
+        if (found := operation.numpy_parameters if numpy else operation.parameters)
+        for name in operation.names.split()
+    }
+
+
+def library_table(prefix: str, operations: Iterable[Operation]) -> dict[str, Transfer]:
+    """Return the table of one of JAX's modules."""
+    operations = tuple(operations)
+    return table(prefix, transfers(operations), parameters(operations))
