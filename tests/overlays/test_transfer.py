@@ -7,12 +7,12 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-import cases_creation
 import cases_jax
 import cases_lax
 import cases_numpy
 import pytest
-from overlay_harness import CASES, Draw, Generator, concrete, evaluate, named, resolve, run_entry, run_library
+from cases import REMOVED, generator
+from overlay_harness import CASES, Draw, concrete, evaluate, named, resolve, run_entry, run_library
 
 from shardlint.inference.domain.values import Array
 from shardlint.inference.overlays.jax import nn, numpy, random, tree
@@ -42,37 +42,11 @@ ELSEWHERE = {
     "numpy.random.seed",
 }  # fmt: skip
 
-#: Names that JAX has removed, under which old programs still call these.
-REMOVED = {"jax.tree_map": "jax.tree.map"}
-
 #: Entries whose answer is open by nature: a length that the data decide.
 DATA_DEPENDENT = {
     "numpy.nonzero", "numpy.argwhere", "numpy.unique", "numpy.bincount", "numpy.tril_indices",
     "numpy.triu_indices", "jax.numpy.tril_indices", "jax.numpy.triu_indices",
 }  # fmt: skip
-
-_DTYPES = {f"{library}.{name}" for library in ("jax.numpy", "numpy") for name in numpy.DTYPES}
-
-
-def generator(name: str) -> Generator | None:
-    """The cases of an entry."""
-    if name in _DTYPES:
-        return cases_numpy.cast
-    name = REMOVED.get(name, name)
-    for prefix, cases in (
-        ("jax.numpy.", cases_numpy.SHARED),
-        ("jax.lax.", {**cases_lax.LAX, **cases_jax.CONTROL}),
-        ("jax.random.", cases_jax.RANDOM),
-        ("jax.nn.", cases_jax.NN),
-        ("jax.scipy.special.", cases_jax.NN),
-        ("jax.tree.", cases_jax.TREES),
-        ("jax.tree_util.tree_", cases_jax.TREES),
-        ("numpy.random.", cases_creation.RANDOM),
-        ("numpy.", {**cases_numpy.SHARED, **cases_numpy.NUMPY_ONLY}),
-    ):
-        if name.startswith(prefix):
-            return cases.get(name.removeprefix(prefix))
-    return None
 
 
 def test_every_entry_has_cases() -> None:

@@ -23,7 +23,7 @@ from shardlint.inference.overlays.arrays.operands import (
     result,
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
-from shardlint.inference.overlays.operations import MISSING, Operation
+from shardlint.inference.overlays.operations import Operation
 from shardlint.laws.core.values import Unknown
 
 #: A rule maps the promoted dtype, whether it is weak, and whether numpy computes to a dtype and whether it
@@ -229,16 +229,14 @@ def _of_arrays_only(function: Transfer) -> Transfer:
 #: Shared by `jax.numpy` and `numpy`.
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
-        "negative sign floor ceil", unary_function(same), sharding=elementwise_rules.nary, reads_values=True
-    ),
-    Operation(
-        "positive trunc invert bitwise_not",
+        "negative sign floor ceil positive trunc invert bitwise_not",
         unary_function(same),
         sharding=elementwise_rules.nary,
-        reads_values=MISSING,
+        reads_values=True,
     ),
-    Operation("conj", unary_function(conjugate), sharding=elementwise_rules.nary, reads_values=True),
-    Operation("conjugate", unary_function(conjugate), sharding=elementwise_rules.nary, reads_values=MISSING),
+    Operation(
+        "conj conjugate", unary_function(conjugate), sharding=elementwise_rules.nary, reads_values=True
+    ),
     Operation("abs absolute", unary_function(real), sharding=elementwise_rules.nary, reads_values=True),
     Operation(
         "real",
@@ -252,46 +250,38 @@ OPERATIONS: tuple[Operation, ...] = (
         "imag",
         unary_function(real),
         sharding=elementwise_rules.nary,
-        reads_values=MISSING,
+        reads_values=False,
         numpy_parameters=("val",),
         in_numpy=_of_arrays_only(unary_function(real)),
     ),
     Operation(
-        "sqrt exp exp2 expm1 log log1p sin cos tan arctan sinh cosh tanh cbrt",
+        "sqrt exp exp2 expm1 log log1p sin cos tan arctan sinh cosh tanh cbrt arcsin arccos asin "
+        "acos atan arcsinh arccosh arctanh asinh acosh atanh fabs",
         unary_function(inexact),
         sharding=elementwise_rules.nary,
         reads_values=True,
     ),
-    Operation(
-        "arcsin arccos asin acos atan arcsinh arccosh arctanh asinh acosh atanh fabs",
-        unary_function(inexact),
-        sharding=elementwise_rules.nary,
-        reads_values=MISSING,
-    ),
-    Operation(
-        "isnan isinf", unary_function(boolean), sharding=elementwise_rules.activated, reads_values=MISSING
-    ),
+    Operation("isnan", unary_function(boolean), sharding=elementwise_rules.activated, reads_values=True),
+    Operation("isinf", unary_function(boolean), sharding=elementwise_rules.activated, reads_values=False),
     Operation(
         "isfinite isneginf isposinf signbit",
         unary_function(boolean),
         sharding=elementwise_rules.nary,
-        reads_values=MISSING,
+        reads_values=False,
     ),
     Operation("logical_not", unary_function(boolean), sharding=elementwise_rules.nary, reads_values=True),
     Operation(
         "iscomplex isreal",
         unary_function(boolean),
         sharding=elementwise_rules.nary,
-        reads_values=MISSING,
+        reads_values=False,
         numpy_parameters=("x",),
         in_numpy=_of_arrays_only(unary_function(boolean)),
     ),
     Operation("square", unary_function(no_bool), sharding=elementwise_rules.nary, reads_values=True),
-    Operation(
-        "bitwise_count", unary_function(bit_count), sharding=elementwise_rules.nary, reads_values=MISSING
-    ),
+    Operation("bitwise_count", unary_function(bit_count), sharding=elementwise_rules.nary, reads_values=True),
     Operation("rint", unary_function(rint), sharding=elementwise_rules.nary, reads_values=True),
-    Operation("i0", unary_function(wide_inexact), sharding=elementwise_rules.activated, reads_values=MISSING),
+    Operation("i0", unary_function(wide_inexact), sharding=elementwise_rules.activated, reads_values=True),
     Operation(
         "add subtract multiply maximum minimum bitwise_and bitwise_or bitwise_xor",
         binary_function(same),
@@ -299,39 +289,23 @@ OPERATIONS: tuple[Operation, ...] = (
         reads_values=True,
     ),
     Operation(
-        "fmax fmin",
+        "fmax fmin gcd lcm",
         binary_function(same),
         sharding=elementwise_rules.nary,
         reads_values=True,
         parameters=("x1", "x2"),
     ),
     Operation(
-        "gcd lcm",
-        binary_function(same),
-        sharding=elementwise_rules.nary,
-        reads_values=MISSING,
-        parameters=("x1", "x2"),
-    ),
-    Operation(
-        "floor_divide mod remainder",
+        "floor_divide mod remainder fmod left_shift right_shift",
         binary_function(no_bool),
         sharding=elementwise_rules.nary,
         reads_values=True,
     ),
     Operation(
-        "fmod left_shift right_shift",
-        binary_function(no_bool),
-        sharding=elementwise_rules.nary,
-        reads_values=MISSING,
-    ),
-    Operation(
-        "arctan2 logaddexp", binary_function(inexact), sharding=elementwise_rules.nary, reads_values=True
-    ),
-    Operation(
-        "atan2 copysign nextafter",
+        "arctan2 logaddexp atan2 copysign nextafter",
         binary_function(inexact),
         sharding=elementwise_rules.nary,
-        reads_values=MISSING,
+        reads_values=True,
     ),
     Operation(
         "divide true_divide",
@@ -340,7 +314,7 @@ OPERATIONS: tuple[Operation, ...] = (
         reads_values=True,
     ),
     Operation(
-        "float_power", binary_function(at_least_double), sharding=elementwise_rules.nary, reads_values=MISSING
+        "float_power", binary_function(at_least_double), sharding=elementwise_rules.nary, reads_values=True
     ),
     Operation(
         "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor",
@@ -358,20 +332,15 @@ OPERATIONS: tuple[Operation, ...] = (
         reads_values=True,
     ),
     Operation(
-        "deg2rad rad2deg degrees radians",
-        weak_scalars(1),
-        sharding=elementwise_rules.nary,
-        reads_values=MISSING,
+        "deg2rad rad2deg degrees radians", weak_scalars(1), sharding=elementwise_rules.nary, reads_values=True
     ),
-    Operation("hypot", weak_scalars(2), sharding=elementwise_rules.nary, reads_values=True),
-    Operation("logaddexp2", weak_scalars(2), sharding=elementwise_rules.nary, reads_values=MISSING),
-    Operation("round around", around, sharding=elementwise_rules.nary, reads_values=MISSING, methods="round"),
-    Operation("nan_to_num", nan_to_num, sharding=elementwise_rules.without_nan, reads_values=MISSING),
-    Operation("angle", angle, sharding=elementwise_rules.nary, reads_values=MISSING),
-    Operation("isclose", isclose, sharding=elementwise_rules.nary, reads_values=MISSING),
-    Operation("power", power, sharding=elementwise_rules.raised, reads_values=True),
-    Operation("pow", power, sharding=elementwise_rules.raised, reads_values=MISSING),
-    Operation("clip", clip, sharding=elementwise_rules.nary, reads_values=MISSING),
+    Operation("hypot logaddexp2", weak_scalars(2), sharding=elementwise_rules.nary, reads_values=True),
+    Operation("round around", around, sharding=elementwise_rules.nary, reads_values=True, methods="round"),
+    Operation("nan_to_num", nan_to_num, sharding=elementwise_rules.without_nan, reads_values=False),
+    Operation("angle", angle, sharding=elementwise_rules.nary, reads_values=True),
+    Operation("isclose", isclose, sharding=elementwise_rules.nary, reads_values=True),
+    Operation("power pow", power, sharding=elementwise_rules.raised, reads_values=True),
+    Operation("clip", clip, sharding=elementwise_rules.nary, reads_values=True),
 )
 
 _OPERATORS: dict[str, Rule] = {

@@ -223,8 +223,7 @@ def unstack(call: Call) -> Value:
 
 #: Shared by `jax.numpy` and `numpy`.
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("concatenate", concatenate, sharding=joining_rules.concatenate, reads_values=True),
-    Operation("concat", concatenate, sharding=joining_rules.concatenate, reads_values=MISSING),
+    Operation("concatenate concat", concatenate, sharding=joining_rules.concatenate, reads_values=True),
     Operation("stack", stack, sharding=joining_rules.stack, reads_values=True),
     Operation(
         "hstack",
@@ -242,24 +241,24 @@ OPERATIONS: tuple[Operation, ...] = (
         "dstack",
         stacked_at_least(3, lambda rank: 2),
         sharding=joining_rules.stacked_along(2, 3),
-        reads_values=MISSING,
+        reads_values=True,
     ),
-    Operation("column_stack", column_stack, sharding=MISSING, reads_values=MISSING),
+    Operation("column_stack", column_stack, sharding=joining_rules.stacked_along(1, 2), reads_values=True),
     Operation("append", append, sharding=joining_rules.append, reads_values=True),
-    Operation("block", block, sharding=MISSING, reads_values=MISSING),
+    Operation("block", block, sharding=MISSING, reads_values=True),
     Operation("split", split, sharding=joining_rules.split, reads_values=True),
     Operation("array_split", array_split, sharding=joining_rules.split, reads_values=True),
     Operation(
         "hsplit",
         split_along(lambda rank: 0 if rank == 1 else 1, 1),
         sharding=joining_rules.split_along(1),
-        reads_values=MISSING,
+        reads_values=True,
     ),
     Operation(
-        "vsplit", split_along(lambda rank: 0, 2), sharding=joining_rules.split_along(0), reads_values=MISSING
+        "vsplit", split_along(lambda rank: 0, 2), sharding=joining_rules.split_along(0), reads_values=True
     ),
     Operation(
-        "dsplit", split_along(lambda rank: 2, 3), sharding=joining_rules.split_along(2), reads_values=MISSING
+        "dsplit", split_along(lambda rank: 2, 3), sharding=joining_rules.split_along(2), reads_values=True
     ),
-    Operation("unstack", unstack, sharding=slicing_rules.unstacked, reads_values=MISSING),
+    Operation("unstack", unstack, sharding=slicing_rules.unstacked, reads_values=True),
 )

@@ -22,6 +22,7 @@ from shardlint.inference.overlays.arrays.operands import (
     operand,
     operands,
     reject,
+    rolled_order,
     shape_of,
     unresolved,
 )  # fmt: skip
@@ -151,12 +152,7 @@ def rollaxis(call: Call) -> Value:
     a, axis, start = call.bind("a", "axis", start=Const(0))
     x = operand(a, is_numpy(call))
     shape = known_rank(x)
-    at, to = axis_of(axis, len(shape)), known_int(start)
-    if not -len(shape) <= to <= len(shape):
-        reject("start is out of range")
-    to = to + len(shape) if to < 0 else to
-    order = [i for i in range(len(shape)) if i != at]
-    order.insert(to - 1 if at < to else to, at)
+    order = rolled_order(axis_of(axis, len(shape)), known_int(start), len(shape))
     return like(call, x, tuple(shape[i] for i in order))
 
 
@@ -385,24 +381,23 @@ def broadcast_shapes(call: Call) -> Value:
 OPERATIONS: tuple[Operation, ...] = (
     Operation("reshape", reshape, sharding=layout_rules.reshape, reads_values=True),
     Operation("ravel", ravel, sharding=layout_rules.ravel, reads_values=True, methods="ravel"),
-    Operation("transpose", transpose, sharding=layout_rules.transpose, reads_values=True),
-    Operation("permute_dims", transpose, sharding=layout_rules.transpose, reads_values=MISSING),
+    Operation("transpose permute_dims", transpose, sharding=layout_rules.transpose, reads_values=True),
     Operation(
-        "matrix_transpose", matrix_transpose, sharding=layout_rules.matrix_transpose, reads_values=MISSING
+        "matrix_transpose", matrix_transpose, sharding=layout_rules.matrix_transpose, reads_values=True
     ),
     Operation("swapaxes", swapaxes, sharding=layout_rules.swapaxes, reads_values=True, methods="swapaxes"),
     Operation("moveaxis", moveaxis, sharding=layout_rules.moveaxis, reads_values=True),
-    Operation("rollaxis", rollaxis, sharding=MISSING, reads_values=MISSING),
+    Operation("rollaxis", rollaxis, sharding=layout_rules.rollaxis, reads_values=True),
     Operation("expand_dims", expand_dims, sharding=layout_rules.expand_dims, reads_values=True),
     Operation("squeeze", squeeze, sharding=layout_rules.squeeze, reads_values=True, methods="squeeze"),
-    Operation("broadcast_to", broadcast_to, sharding=layout_rules.broadcast_to, reads_values=MISSING),
+    Operation("broadcast_to", broadcast_to, sharding=layout_rules.broadcast_to, reads_values=True),
     Operation(
-        "broadcast_arrays", broadcast_arrays, sharding=joining_rules.broadcast_arrays, reads_values=MISSING
+        "broadcast_arrays", broadcast_arrays, sharding=joining_rules.broadcast_arrays, reads_values=True
     ),
-    Operation("broadcast_shapes", broadcast_shapes, sharding=MISSING, reads_values=MISSING),
-    Operation("tile", tile, sharding=layout_rules.tile, reads_values=MISSING),
-    Operation("repeat", repeat, sharding=joining_rules.repeat, reads_values=MISSING, methods="repeat"),
-    Operation("pad", pad, sharding=layout_rules.pad, reads_values=MISSING),
+    Operation("broadcast_shapes", broadcast_shapes, sharding=None, reads_values=False),
+    Operation("tile", tile, sharding=layout_rules.tile, reads_values=True),
+    Operation("repeat", repeat, sharding=joining_rules.repeat, reads_values=True, methods="repeat"),
+    Operation("pad", pad, sharding=layout_rules.pad, reads_values=False),
     Operation("roll", unchanged("shift", "axis"), sharding=layout_rules.roll, reads_values=True),
     Operation(
         "flip",
@@ -416,14 +411,14 @@ OPERATIONS: tuple[Operation, ...] = (
         "fliplr flipud",
         unchanged(),
         sharding=layout_rules.reverse,
-        reads_values=MISSING,
+        reads_values=True,
         parameters=("m",),
         numpy_parameters=("m",),
     ),
-    Operation("rot90", rot90, sharding=MISSING, reads_values=MISSING),
-    Operation("atleast_1d", atleast(1), sharding=layout_rules.at_least(1), reads_values=MISSING),
-    Operation("atleast_2d", atleast(2), sharding=layout_rules.at_least(2), reads_values=MISSING),
-    Operation("atleast_3d", atleast(3), sharding=layout_rules.at_least(3), reads_values=MISSING),
+    Operation("rot90", rot90, sharding=layout_rules.rot90, reads_values=True),
+    Operation("atleast_1d", atleast(1), sharding=layout_rules.at_least(1), reads_values=True),
+    Operation("atleast_2d", atleast(2), sharding=layout_rules.at_least(2), reads_values=True),
+    Operation("atleast_3d", atleast(3), sharding=layout_rules.at_least(3), reads_values=True),
     Operation("tril triu", triangle, sharding=layout_rules.triangle, reads_values=True),
-    Operation("resize", resize, sharding=MISSING, reads_values=MISSING),
+    Operation("resize", resize, sharding=MISSING, reads_values=True),
 )

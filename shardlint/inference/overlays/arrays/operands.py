@@ -267,6 +267,16 @@ def axes_of(value: Value | None, rank: int) -> tuple[int, ...]:
     return axes
 
 
+def rolled_order(axis: int, start: int, rank: int) -> list[int]:
+    """Return the order of axes after `rollaxis`. Rejects a start out of range."""
+    if not -rank <= start <= rank:
+        reject("start is out of range")
+    start = start + rank if start < 0 else start
+    order = [i for i in range(rank) if i != axis]
+    order.insert(start - 1 if axis < start else start, axis)
+    return order
+
+
 def known_rank(array: Array) -> Shape:
     """Return the array's shape; stops if its rank is unknown."""
     if array.shape is None:

@@ -235,8 +235,9 @@ OPERATIONS: tuple[Operation, ...] = (
         numpy_parameters=("a",),
         in_numpy=folded(math.prod, reduction(summed, *_SUM)),
     ),
-    Operation("nansum", reduction(summed, *_SUM), sharding=reduction_rules.reduction, reads_values=True),
-    Operation("nanprod", reduction(summed, *_SUM), sharding=reduction_rules.reduction, reads_values=MISSING),
+    Operation(
+        "nansum nanprod", reduction(summed, *_SUM), sharding=reduction_rules.reduction, reads_values=True
+    ),
     Operation(
         "max",
         reduction(same_dtype, *_MAX),
@@ -256,7 +257,7 @@ OPERATIONS: tuple[Operation, ...] = (
         in_numpy=folded(min, reduction(same_dtype, *_MAX)),
     ),
     Operation(
-        "amax amin", reduction(same_dtype, *_MAX), sharding=reduction_rules.reduction, reads_values=MISSING
+        "amax amin", reduction(same_dtype, *_MAX), sharding=reduction_rules.reduction, reads_values=True
     ),
     Operation(
         "all any",
@@ -266,28 +267,30 @@ OPERATIONS: tuple[Operation, ...] = (
         methods="all any",
     ),
     Operation(
-        "mean", reduction(floating, *_MEAN), sharding=reduction_rules.mean, reads_values=True, methods="mean"
+        "mean nanmean",
+        reduction(floating, *_MEAN),
+        sharding=reduction_rules.mean,
+        reads_values=True,
+        methods="mean",
     ),
-    Operation("nanmean", reduction(floating, *_MEAN), sharding=MISSING, reads_values=True),
     Operation(
-        "std var",
+        "std var nanstd nanvar",
         reduction(spread, *_STD),
         sharding=reduction_rules.variance,
         reads_values=True,
         methods="std var",
     ),
-    Operation("nanstd nanvar", reduction(spread, *_STD), sharding=MISSING, reads_values=MISSING),
     Operation(
         "nanmax nanmin",
         reduction(same_dtype, "axis", "out", "keepdims"),
         sharding=reduction_rules.reduction,
-        reads_values=MISSING,
+        reads_values=True,
     ),
     Operation(
         "ptp",
         reduction(same_dtype, "axis", "out", "keepdims"),
         sharding=reduction_rules.spread_between,
-        reads_values=MISSING,
+        reads_values=True,
         methods="ptp",
     ),
     Operation(
@@ -297,13 +300,12 @@ OPERATIONS: tuple[Operation, ...] = (
         reads_values=True,
     ),
     Operation(
-        "argmax argmin",
+        "argmax argmin nanargmax nanargmin",
         arg_reduction,
         sharding=reduction_rules.arg_extreme,
         reads_values=True,
         methods="argmax argmin",
     ),
-    Operation("nanargmax nanargmin", arg_reduction, sharding=MISSING, reads_values=MISSING),
     Operation(
         "cumsum cumprod",
         cumulative,
@@ -311,19 +313,18 @@ OPERATIONS: tuple[Operation, ...] = (
         reads_values=True,
         methods="cumsum cumprod",
     ),
-    Operation("median", median, sharding=MISSING, reads_values=True),
-    Operation("nanmedian", median, sharding=MISSING, reads_values=MISSING),
-    Operation("quantile percentile", quantile, sharding=MISSING, reads_values=MISSING),
-    Operation("average", average, sharding=reduction_rules.average, reads_values=MISSING),
-    Operation("trace", trace, sharding=MISSING, reads_values=True, methods="trace"),
-    Operation("allclose", allclose, sharding=MISSING, reads_values=MISSING),
+    Operation("median nanmedian", median, sharding=MISSING, reads_values=True),
+    Operation("quantile percentile", quantile, sharding=MISSING, reads_values=True),
+    Operation("average", average, sharding=reduction_rules.average, reads_values=False),
+    Operation("trace", trace, sharding=reduction_rules.trace, reads_values=True, methods="trace"),
+    Operation("allclose", allclose, sharding=reduction_rules.compared, reads_values=True),
     Operation(
         "array_equal",
         allclose,
-        sharding=MISSING,
-        reads_values=MISSING,
+        sharding=reduction_rules.compared,
+        reads_values=False,
         parameters=("a1", "a2"),
         numpy_parameters=("a1", "a2"),
     ),
-    Operation("linalg.norm", norm, sharding=reduction_rules.norm, reads_values=MISSING),
+    Operation("linalg.norm", norm, sharding=reduction_rules.norm, reads_values=True),
 )

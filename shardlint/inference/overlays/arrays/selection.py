@@ -29,6 +29,7 @@ from shardlint.inference.overlays.arrays.operands import (
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
 from shardlint.inference.overlays.jax.explicit.rules import indexing as indexing_rules
 from shardlint.inference.overlays.jax.explicit.rules import reductions as reduction_rules
+from shardlint.inference.overlays.jax.explicit.rules import slicing as slicing_rules
 from shardlint.inference.overlays.operations import MISSING, Operation
 from shardlint.laws.core.dims import Dim, Shape, fresh, lower_bound, product
 
@@ -224,21 +225,21 @@ def unique(call: Call) -> Value:
 #: Shared by `jax.numpy` and `numpy`.
 OPERATIONS: tuple[Operation, ...] = (
     Operation("where", where, sharding=elementwise_rules.where, reads_values=True),
-    Operation("nonzero", nonzero, sharding=MISSING, reads_values=MISSING, methods="nonzero"),
-    Operation("argwhere", argwhere, sharding=MISSING, reads_values=MISSING),
+    Operation("nonzero", nonzero, sharding=MISSING, reads_values=True, methods="nonzero"),
+    Operation("argwhere", argwhere, sharding=MISSING, reads_values=False),
     Operation("take", take, sharding=indexing_rules.take, reads_values=True, methods="take"),
     Operation("take_along_axis", take_along_axis, sharding=indexing_rules.take_along_axis, reads_values=True),
-    Operation("select", select, sharding=MISSING, reads_values=MISSING),
+    Operation("select", select, sharding=MISSING, reads_values=True),
     Operation("sort", sort, sharding=reduction_rules.ordered, reads_values=True),
     Operation("argsort", argsort, sharding=reduction_rules.order_of, reads_values=True, methods="argsort"),
-    Operation("searchsorted", searchsorted, sharding=MISSING, reads_values=MISSING, methods="searchsorted"),
-    Operation("digitize", digitize, sharding=MISSING, reads_values=MISSING),
-    Operation("isin", isin, sharding=MISSING, reads_values=MISSING),
-    Operation("interp", interp, sharding=MISSING, reads_values=MISSING),
-    Operation("bincount", bincount, sharding=MISSING, reads_values=MISSING),
-    Operation("diff", diff, sharding=MISSING, reads_values=MISSING),
-    Operation("trapezoid", trapezoid, sharding=MISSING, reads_values=MISSING),
-    Operation("polyval", polyval, sharding=MISSING, reads_values=MISSING),
-    Operation("lexsort", lexsort, sharding=MISSING, reads_values=MISSING),
-    Operation("unique", unique, sharding=MISSING, reads_values=MISSING),
+    Operation("searchsorted", searchsorted, sharding=MISSING, reads_values=True, methods="searchsorted"),
+    Operation("digitize", digitize, sharding=MISSING, reads_values=True),
+    Operation("isin", isin, sharding=MISSING, reads_values=True),
+    Operation("interp", interp, sharding=MISSING, reads_values=True),
+    Operation("bincount", bincount, sharding=MISSING, reads_values=True),
+    Operation("diff", diff, sharding=slicing_rules.difference, reads_values=True),
+    Operation("trapezoid", trapezoid, sharding=MISSING, reads_values=True),
+    Operation("polyval", polyval, sharding=MISSING, reads_values=True),
+    Operation("lexsort", lexsort, sharding=MISSING, reads_values=True),
+    Operation("unique", unique, sharding=MISSING, reads_values=False),
 )

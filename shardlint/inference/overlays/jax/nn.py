@@ -25,6 +25,7 @@ from shardlint.inference.overlays.arrays.operands import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
+from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
 from shardlint.inference.overlays.jax.explicit.rules import layout as layout_rules
 from shardlint.inference.overlays.jax.explicit.rules import reductions as reduction_rules
 from shardlint.inference.overlays.operations import MISSING, Operation, library_table
@@ -122,12 +123,11 @@ OPERATIONS: tuple[Operation, ...] = (
         reads_values=True,
     ),
     Operation(
-        "hard_sigmoid hard_silu hard_swish sparse_plus sparse_sigmoid",
+        "hard_sigmoid hard_silu hard_swish sparse_plus sparse_sigmoid relu6 selu",
         activation(weak_float),
         sharding=elementwise_rules.activated,
-        reads_values=MISSING,
+        reads_values=True,
     ),
-    Operation("relu6 selu", activation(weak_float), sharding=elementwise_rules.activated, reads_values=True),
     Operation(
         "softplus mish soft_sign",
         activation(weak_float_of_bool),
@@ -137,7 +137,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "relu hard_tanh", activation(weak_integer), sharding=elementwise_rules.activated, reads_values=True
     ),
-    Operation("identity", activation(same), sharding=elementwise_rules.activated, reads_values=MISSING),
+    Operation("identity", activation(same), sharding=elementwise_rules.activated, reads_values=True),
     Operation(
         "gelu",
         activation(strong_inexact, "approximate"),
@@ -165,10 +165,10 @@ OPERATIONS: tuple[Operation, ...] = (
         sharding=reduction_rules.softmax,
         reads_values=True,
     ),
-    Operation("glu", glu, sharding=MISSING, reads_values=True),
+    Operation("glu", glu, sharding=joining_rules.glu, reads_values=True),
     Operation("one_hot", one_hot, sharding=layout_rules.one_hot, reads_values=True),
     _LOGSUMEXP,
-    Operation("dot_product_attention", dot_product_attention, sharding=MISSING, reads_values=MISSING),
+    Operation("dot_product_attention", dot_product_attention, sharding=MISSING, reads_values=False),
 )
 
 #: Those of `jax.scipy.special`.

@@ -22,7 +22,7 @@ from shardlint.inference.overlays.arrays.operands import (
     unresolved,
 )
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
-from shardlint.inference.overlays.operations import MISSING, Operation, library_table
+from shardlint.inference.overlays.operations import Operation, library_table
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.dims import Shape
 
@@ -85,13 +85,13 @@ SHARED: tuple[Operation, ...] = (
 
 OPERATIONS: tuple[Operation, ...] = (
     *SHARED,
-    Operation("vectorize", vectorize, sharding=MISSING, reads_values=MISSING),
+    Operation("vectorize", vectorize, sharding=None, reads_values=False),
     *(
         Operation(
             name,
             scalar_constructor(name.rstrip("_")),
             sharding=elementwise_rules.cast,
-            reads_values=MISSING,
+            reads_values=True,
             parameters=("x",),
         )
         for name in DTYPES

@@ -42,16 +42,21 @@ SYNTAX: dict[str, Rule] = {
 }
 
 
+def operation_of(name: str) -> Operation | None:
+    """Return the record of a function, or of a method: ``jax.Array.<name>``, or its name alone."""
+    method = name.removeprefix("jax.Array.")
+    return OPERATIONS.get(name if "." in method else f"jax.numpy.{method}")
+
+
 def rule_of(name: str) -> Rule | None:
-    """Return the rule for the sharding of a function, an operator, or a method ``jax.Array.<name>``."""
+    """Return the rule for the sharding of a function, a method, or an operator."""
     if name in SYNTAX:
         return SYNTAX[name]
-    method = name.removeprefix("jax.Array.")
-    operation = OPERATIONS.get(name if method == name else f"jax.numpy.{method}")
+    operation = operation_of(name)
     return None if operation is None or isinstance(operation.sharding, Missing) else operation.sharding
 
 
 def reads_values(name: str) -> bool:
-    """Return whether the result of a function certainly depends on the values of all its operands."""
-    operation = OPERATIONS.get(name)
+    """Return whether the result of a function or method certainly depends on the values of all operands."""
+    operation = operation_of(name)
     return operation is not None and operation.reads_values is True

@@ -207,64 +207,62 @@ def ball(call: Call) -> Value:
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("key", key, sharding=joining_rules.made, reads_values=MISSING),
-    Operation("PRNGKey", raw_key, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("key", key, sharding=joining_rules.made, reads_values=True),
+    Operation("PRNGKey", raw_key, sharding=joining_rules.made, reads_values=True),
     Operation("split", split, sharding=random_rules.keyed, reads_values=True),
-    Operation("fold_in", fold_in, sharding=random_rules.fold_in, reads_values=MISSING),
-    Operation("clone", fold_in, sharding=MISSING, reads_values=MISSING),
-    Operation("key_data", key_data, sharding=MISSING, reads_values=MISSING),
-    Operation("wrap_key_data", wrap_key_data, sharding=MISSING, reads_values=MISSING),
+    Operation("fold_in", fold_in, sharding=random_rules.fold_in, reads_values=True),
+    Operation("clone", fold_in, sharding=random_rules.keyed, reads_values=True),
+    Operation("key_data", key_data, sharding=MISSING, reads_values=True),
+    Operation("wrap_key_data", wrap_key_data, sharding=MISSING, reads_values=True),
     Operation(
         "normal cauchy laplace logistic exponential gumbel",
         drawn("float32"),
         sharding=random_rules.keyed,
-        reads_values=MISSING,
+        reads_values=True,
     ),
-    Operation("maxwell", drawn("float32"), sharding=joining_rules.made, reads_values=MISSING),
-    Operation("rademacher", drawn("int32"), sharding=random_rules.keyed, reads_values=MISSING),
-    Operation("bits", drawn("uint32"), sharding=random_rules.keyed, reads_values=MISSING),
-    Operation("generalized_normal", drawn("float32", "p"), sharding=random_rules.keyed, reads_values=MISSING),
+    Operation("maxwell", drawn("float32"), sharding=joining_rules.made, reads_values=True),
+    Operation("rademacher", drawn("int32"), sharding=random_rules.keyed, reads_values=True),
+    Operation("bits", drawn("uint32"), sharding=random_rules.keyed, reads_values=True),
+    Operation("generalized_normal", drawn("float32", "p"), sharding=random_rules.keyed, reads_values=True),
     Operation(
-        "weibull_min", drawn("float32", "scale", "concentration"), sharding=MISSING, reads_values=MISSING
-    ),
-    Operation(
-        "double_sided_maxwell", drawn("float32", "loc", "scale"), sharding=MISSING, reads_values=MISSING
-    ),
-    Operation(
-        "gamma loggamma", parametrised("float32", "a"), sharding=random_rules.keyed, reads_values=MISSING
+        "weibull_min",
+        drawn("float32", "scale", "concentration"),
+        sharding=random_rules.keyed,
+        reads_values=True,
     ),
     Operation(
-        "t chisquare", parametrised("float32", "df"), sharding=random_rules.keyed, reads_values=MISSING
+        "double_sided_maxwell",
+        drawn("float32", "loc", "scale"),
+        sharding=random_rules.keyed,
+        reads_values=True,
     ),
-    Operation("pareto", parametrised("float32", "b"), sharding=random_rules.keyed, reads_values=MISSING),
-    Operation(
-        "rayleigh", parametrised("float32", "scale"), sharding=random_rules.keyed, reads_values=MISSING
-    ),
-    Operation("beta", parametrised("float32", "a", "b"), sharding=random_rules.keyed, reads_values=MISSING),
-    Operation(
-        "f", parametrised("float32", "dfnum", "dfden"), sharding=random_rules.keyed, reads_values=MISSING
-    ),
-    Operation("wald", parametrised("float32", "mean"), sharding=random_rules.keyed, reads_values=MISSING),
-    Operation("poisson", parametrised("int32", "lam"), sharding=random_rules.keyed, reads_values=MISSING),
-    Operation("geometric", parametrised("int32", "p"), sharding=MISSING, reads_values=MISSING),
-    Operation("binomial", parametrised("float32", "n", "p"), sharding=MISSING, reads_values=MISSING),
+    Operation("gamma loggamma", parametrised("float32", "a"), sharding=random_rules.keyed, reads_values=True),
+    Operation("t chisquare", parametrised("float32", "df"), sharding=random_rules.keyed, reads_values=True),
+    Operation("pareto", parametrised("float32", "b"), sharding=random_rules.keyed, reads_values=True),
+    Operation("rayleigh", parametrised("float32", "scale"), sharding=random_rules.keyed, reads_values=True),
+    Operation("beta", parametrised("float32", "a", "b"), sharding=random_rules.keyed, reads_values=True),
+    Operation("f", parametrised("float32", "dfnum", "dfden"), sharding=random_rules.keyed, reads_values=True),
+    Operation("wald", parametrised("float32", "mean"), sharding=random_rules.keyed, reads_values=True),
+    Operation("poisson", parametrised("int32", "lam"), sharding=random_rules.keyed, reads_values=True),
+    Operation("geometric", parametrised("int32", "p"), sharding=random_rules.keyed, reads_values=True),
+    Operation("binomial", parametrised("float32", "n", "p"), sharding=random_rules.keyed, reads_values=True),
     Operation(
         "triangular",
         parametrised("float32", "left", "mode", "right"),
         sharding=random_rules.keyed,
-        reads_values=MISSING,
+        reads_values=True,
     ),
-    Operation("uniform", uniform, sharding=random_rules.keyed, reads_values=MISSING),
-    Operation("randint", randint, sharding=random_rules.keyed, reads_values=MISSING),
-    Operation("bernoulli", bernoulli, sharding=random_rules.keyed, reads_values=MISSING),
-    Operation("truncated_normal", truncated_normal, sharding=random_rules.keyed, reads_values=MISSING),
-    Operation("categorical", categorical, sharding=random_rules.keyed, reads_values=MISSING),
-    Operation("permutation", permutation, sharding=random_rules.keyed, reads_values=MISSING),
-    Operation("choice", choice, sharding=MISSING, reads_values=MISSING),
-    Operation("dirichlet", dirichlet, sharding=random_rules.keyed, reads_values=MISSING),
-    Operation("multivariate_normal", multivariate_normal, sharding=random_rules.keyed, reads_values=MISSING),
-    Operation("orthogonal", orthogonal, sharding=MISSING, reads_values=MISSING),
-    Operation("ball", ball, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("uniform", uniform, sharding=random_rules.keyed, reads_values=True),
+    Operation("randint", randint, sharding=random_rules.keyed, reads_values=True),
+    Operation("bernoulli", bernoulli, sharding=random_rules.keyed, reads_values=True),
+    Operation("truncated_normal", truncated_normal, sharding=random_rules.keyed, reads_values=True),
+    Operation("categorical", categorical, sharding=random_rules.keyed, reads_values=True),
+    Operation("permutation", permutation, sharding=random_rules.keyed, reads_values=False),
+    Operation("choice", choice, sharding=MISSING, reads_values=False),
+    Operation("dirichlet", dirichlet, sharding=random_rules.keyed, reads_values=True),
+    Operation("multivariate_normal", multivariate_normal, sharding=random_rules.keyed, reads_values=True),
+    Operation("orthogonal", orthogonal, sharding=random_rules.keyed, reads_values=True),
+    Operation("ball", ball, sharding=joining_rules.made, reads_values=True),
 )
 
 TABLE: dict[str, Transfer] = library_table("jax.random.", OPERATIONS)

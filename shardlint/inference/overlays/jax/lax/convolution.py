@@ -23,7 +23,7 @@ from shardlint.inference.overlays.arrays.operands import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.rules import convolution as convolution_rules
-from shardlint.inference.overlays.operations import MISSING, Operation, library_table
+from shardlint.inference.overlays.operations import Operation, library_table
 from shardlint.laws.core.dims import Dim, Shape, equal, floordiv, fresh, lower_bound
 
 #: (before, after) for each axis, or a mode from which JAX computes it.
@@ -197,17 +197,17 @@ OPERATIONS: tuple[Operation, ...] = (
         "conv_general_dilated",
         conv_general_dilated,
         sharding=convolution_rules.general_convolution,
-        reads_values=MISSING,
+        reads_values=True,
     ),
-    Operation("conv", conv, sharding=convolution_rules.convolution, reads_values=MISSING),
+    Operation("conv", conv, sharding=convolution_rules.convolution, reads_values=True),
     Operation(
         "conv_with_general_padding",
         conv_with_general_padding,
         sharding=convolution_rules.convolution,
-        reads_values=MISSING,
+        reads_values=True,
     ),
-    Operation("conv_dimension_numbers", conv_dimension_numbers, sharding=MISSING, reads_values=MISSING),
-    Operation("reduce_window", reduce_window, sharding=convolution_rules.window, reads_values=MISSING),
+    Operation("conv_dimension_numbers", conv_dimension_numbers, sharding=None, reads_values=False),
+    Operation("reduce_window", reduce_window, sharding=convolution_rules.window, reads_values=False),
 )
 
 TABLE: dict[str, Transfer] = library_table("jax.lax.", OPERATIONS)

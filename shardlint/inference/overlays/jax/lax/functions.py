@@ -269,113 +269,104 @@ def complex_(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
-        "acos acosh asin asinh atan atanh logistic rsqrt bessel_i0e bessel_i1e digamma erf erf_inv erfc "
-        "lgamma",
-        unary_function(inexact),
-        sharding=elementwise_rules.nary_as_given,
-        reads_values=MISSING,
-    ),
-    Operation(
-        "cos cosh exp exp2 expm1 log log1p reciprocal sin sinh sqrt tan tanh cbrt ceil floor",
+        "acos acosh asin asinh atan atanh logistic rsqrt bessel_i0e bessel_i1e digamma erf erf_inv "
+        "erfc lgamma cos cosh exp exp2 expm1 log log1p reciprocal sin sinh sqrt tan tanh cbrt ceil floor "
+        "round",
         unary_function(inexact),
         sharding=elementwise_rules.nary_as_given,
         reads_values=True,
     ),
-    Operation("round", unary_function(inexact), sharding=MISSING, reads_values=MISSING),
     Operation(
-        "bitwise_not clz population_count neg",
+        "bitwise_not clz population_count neg sign square",
         unary_function(same),
         sharding=elementwise_rules.nary_as_given,
-        reads_values=MISSING,
-    ),
-    Operation(
-        "sign square", unary_function(same), sharding=elementwise_rules.nary_as_given, reads_values=True
-    ),
-    Operation("abs real", unary_function(real), sharding=elementwise_rules.nary_as_given, reads_values=True),
-    Operation("imag", unary_function(real), sharding=elementwise_rules.nary_as_given, reads_values=MISSING),
-    Operation("conj", unary_function(complex_), sharding=elementwise_rules.nary_as_given, reads_values=True),
-    Operation(
-        "is_finite", unary_function(boolean), sharding=elementwise_rules.nary_as_given, reads_values=MISSING
-    ),
-    Operation(
-        "add max min bitwise_and bitwise_or bitwise_xor",
-        binary_function(same),
-        sharding=elementwise_rules.nary_as_given,
         reads_values=True,
     ),
     Operation(
-        "sub mul div rem pow atan2 shift_left shift_right_logical shift_right_arithmetic",
+        "abs real imag", unary_function(real), sharding=elementwise_rules.nary_as_given, reads_values=True
+    ),
+    Operation("conj", unary_function(complex_), sharding=elementwise_rules.nary_as_given, reads_values=True),
+    Operation(
+        "is_finite", unary_function(boolean), sharding=elementwise_rules.nary_as_given, reads_values=True
+    ),
+    Operation(
+        "add max min bitwise_and bitwise_or bitwise_xor sub mul div rem pow atan2 shift_left "
+        "shift_right_logical shift_right_arithmetic",
         binary_function(same),
         sharding=elementwise_rules.nary_as_given,
-        reads_values=MISSING,
+        reads_values=True,
     ),
     Operation(
         "nextafter",
         binary_function(same),
         sharding=elementwise_rules.nary_as_given,
-        reads_values=MISSING,
+        reads_values=True,
         parameters=("x1", "x2"),
     ),
     Operation(
         "igamma",
         binary_function(same),
         sharding=elementwise_rules.nary_as_given,
-        reads_values=MISSING,
+        reads_values=True,
         parameters=("a", "x"),
     ),
     Operation(
         "eq ne lt le gt ge",
         binary_function(boolean),
         sharding=elementwise_rules.nary_as_given,
-        reads_values=MISSING,
+        reads_values=True,
     ),
     Operation(
-        "complex", binary_function(complex_), sharding=elementwise_rules.nary_as_given, reads_values=MISSING
+        "complex", binary_function(complex_), sharding=elementwise_rules.nary_as_given, reads_values=True
     ),
     Operation(
         "reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or reduce_xor",
         reduce_axes(reductions.same_dtype),
         sharding=reduction_rules.lax_reduction,
-        reads_values=MISSING,
+        reads_values=True,
     ),
-    Operation("cumsum cumprod", cumulative, sharding=reduction_rules.lax_cumulative, reads_values=True),
     Operation(
-        "cummax cummin cumlogsumexp",
+        "cumsum cumprod cummax cummin cumlogsumexp",
         cumulative,
         sharding=reduction_rules.lax_cumulative,
-        reads_values=MISSING,
+        reads_values=True,
     ),
     Operation("argmax argmin", arg_reduce, sharding=reduction_rules.lax_arg_extreme, reads_values=True),
-    Operation("reduce", reduce_, sharding=MISSING, reads_values=MISSING),
+    Operation("reduce", reduce_, sharding=MISSING, reads_values=False),
     Operation("dot_general", dot_general, sharding=contraction_rules.dot_general, reads_values=True),
     Operation("dot", dot, sharding=contraction_rules.lax_dot, reads_values=True),
-    Operation("batch_matmul", batch_matmul, sharding=contraction_rules.batch_matmul, reads_values=MISSING),
-    Operation("top_k", top_k, sharding=reduction_rules.top_k, reads_values=MISSING),
-    Operation("select", select, sharding=elementwise_rules.select, reads_values=MISSING),
-    Operation("select_n", select_n, sharding=elementwise_rules.select_n, reads_values=MISSING),
-    Operation("clamp", clamp, sharding=elementwise_rules.clamp, reads_values=MISSING),
-    Operation("iota", iota, sharding=joining_rules.made, reads_values=MISSING),
-    Operation("broadcasted_iota", broadcasted_iota, sharding=joining_rules.made, reads_values=MISSING),
+    Operation("batch_matmul", batch_matmul, sharding=contraction_rules.batch_matmul, reads_values=True),
+    Operation("top_k", top_k, sharding=reduction_rules.top_k, reads_values=True),
+    Operation("select", select, sharding=elementwise_rules.select, reads_values=True),
+    Operation("select_n", select_n, sharding=elementwise_rules.select_n, reads_values=True),
+    Operation("clamp", clamp, sharding=elementwise_rules.clamp, reads_values=True),
+    Operation("iota", iota, sharding=joining_rules.made, reads_values=False),
+    Operation("broadcasted_iota", broadcasted_iota, sharding=joining_rules.made, reads_values=False),
     Operation(
         "convert_element_type",
         convert_element_type,
         sharding=elementwise_rules.first_operand,
-        reads_values=MISSING,
+        reads_values=True,
     ),
-    Operation("bitcast_convert_type", bitcast_convert_type, sharding=MISSING, reads_values=MISSING),
+    Operation(
+        "bitcast_convert_type",
+        bitcast_convert_type,
+        sharding=elementwise_rules.first_operand,
+        reads_values=True,
+    ),
     Operation(
         "stop_gradient",
         each_leaf,
         sharding=elementwise_rules.first_operand,
-        reads_values=MISSING,
+        reads_values=True,
         parameters=("x",),
     ),
-    Operation("optimization_barrier", each_leaf, sharding=MISSING, reads_values=MISSING),
-    Operation("full", full, sharding=joining_rules.filled, reads_values=MISSING),
-    Operation("full_like", full_like, sharding=MISSING, reads_values=MISSING),
+    Operation("optimization_barrier", each_leaf, sharding=MISSING, reads_values=True),
+    Operation("full", full, sharding=joining_rules.filled, reads_values=True),
+    Operation("full_like", full_like, sharding=joining_rules.made_like, reads_values=False),
     Operation("sort", sort, sharding=reduction_rules.lax_sort, reads_values=True),
-    Operation("sort_key_val", sort_key_val, sharding=MISSING, reads_values=MISSING),
-    Operation("integer_pow", integer_pow, sharding=elementwise_rules.nary_as_given, reads_values=MISSING),
+    Operation("sort_key_val", sort_key_val, sharding=MISSING, reads_values=True),
+    Operation("integer_pow", integer_pow, sharding=elementwise_rules.nary_as_given, reads_values=True),
 )
 
 TABLE: dict[str, Transfer] = library_table("jax.lax.", (*OPERATIONS, *shapes.OPERATIONS))

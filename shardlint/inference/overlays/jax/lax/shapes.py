@@ -29,7 +29,7 @@ from shardlint.inference.overlays.arrays.operands import (
 from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
 from shardlint.inference.overlays.jax.explicit.rules import layout as layout_rules
 from shardlint.inference.overlays.jax.explicit.rules import slicing as slicing_rules
-from shardlint.inference.overlays.operations import MISSING, Operation
+from shardlint.inference.overlays.operations import Operation
 from shardlint.laws.core.dims import Dim, Shape, equal, floordiv, product
 
 
@@ -239,50 +239,47 @@ def rev(call: Call) -> Value:
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("slice", slice_, sharding=slicing_rules.sliced, reads_values=MISSING),
-    Operation("slice_in_dim", slice_in_dim, sharding=slicing_rules.sliced, reads_values=MISSING),
-    Operation("index_in_dim", index_in_dim, sharding=slicing_rules.indexed, reads_values=MISSING),
+    Operation("slice", slice_, sharding=slicing_rules.sliced, reads_values=True),
+    Operation("slice_in_dim", slice_in_dim, sharding=slicing_rules.sliced, reads_values=True),
+    Operation("index_in_dim", index_in_dim, sharding=slicing_rules.indexed, reads_values=True),
+    Operation("dynamic_index_in_dim", index_in_dim, sharding=slicing_rules.dynamic_index, reads_values=True),
+    Operation("dynamic_slice", dynamic_slice, sharding=slicing_rules.dynamic, reads_values=True),
     Operation(
-        "dynamic_index_in_dim", index_in_dim, sharding=slicing_rules.dynamic_index, reads_values=MISSING
-    ),
-    Operation("dynamic_slice", dynamic_slice, sharding=slicing_rules.dynamic, reads_values=MISSING),
-    Operation(
-        "dynamic_slice_in_dim",
-        dynamic_slice_in_dim,
-        sharding=slicing_rules.dynamic_along,
-        reads_values=MISSING,
+        "dynamic_slice_in_dim", dynamic_slice_in_dim, sharding=slicing_rules.dynamic_along, reads_values=True
     ),
     Operation(
         "dynamic_update_slice",
         updated("update", "start_indices"),
         sharding=slicing_rules.update,
-        reads_values=MISSING,
+        reads_values=True,
     ),
     Operation(
         "dynamic_update_slice_in_dim",
         updated("update", "start_index", "axis"),
         sharding=slicing_rules.update_along,
-        reads_values=MISSING,
+        reads_values=True,
     ),
     Operation(
         "dynamic_update_index_in_dim",
         updated("update", "index", "axis", slices=False),
-        sharding=MISSING,
-        reads_values=MISSING,
+        sharding=slicing_rules.update_index,
+        reads_values=True,
     ),
     Operation("concatenate", concatenate, sharding=joining_rules.lax_concatenate, reads_values=True),
     Operation("split", split, sharding=joining_rules.lax_split, reads_values=True),
-    Operation("broadcast", broadcast, sharding=layout_rules.broadcast, reads_values=MISSING),
+    Operation("broadcast", broadcast, sharding=layout_rules.broadcast, reads_values=True),
     Operation(
-        "broadcast_in_dim", broadcast_in_dim, sharding=layout_rules.broadcast_in_dim, reads_values=MISSING
+        "broadcast_in_dim", broadcast_in_dim, sharding=layout_rules.broadcast_in_dim, reads_values=True
     ),
-    Operation("broadcast_to_rank", broadcast_to_rank, sharding=MISSING, reads_values=MISSING),
-    Operation("broadcast_shapes", layout.broadcast_shapes, sharding=MISSING, reads_values=MISSING),
+    Operation(
+        "broadcast_to_rank", broadcast_to_rank, sharding=layout_rules.broadcast_to_rank, reads_values=True
+    ),
+    Operation("broadcast_shapes", layout.broadcast_shapes, sharding=None, reads_values=False),
     Operation("reshape", reshape, sharding=layout_rules.lax_reshape, reads_values=True),
-    Operation("collapse", collapse, sharding=MISSING, reads_values=MISSING),
+    Operation("collapse", collapse, sharding=layout_rules.collapse, reads_values=True),
     Operation("transpose", transpose, sharding=layout_rules.lax_transpose, reads_values=True),
     Operation("squeeze", squeeze, sharding=layout_rules.lax_squeeze, reads_values=True),
     Operation("expand_dims", expand_dims, sharding=layout_rules.expand_dims, reads_values=True),
-    Operation("rev", rev, sharding=layout_rules.reverse, reads_values=MISSING),
-    Operation("pad", pad, sharding=layout_rules.lax_pad, reads_values=MISSING),
+    Operation("rev", rev, sharding=layout_rules.reverse, reads_values=True),
+    Operation("pad", pad, sharding=layout_rules.lax_pad, reads_values=True),
 )

@@ -155,3 +155,12 @@ def made_like(t: Trace, call: Call) -> ArrayType:
     x = t.operand(like)
     assert x.sharding is not None
     return t.iota(shape_of(x)) if rank(x) and x.sharding.mesh is None else x
+
+
+def glu(t: Trace, call: Call) -> ArrayType:
+    """`jax.nn.glu(x, axis)`: one half times the sigmoid of the other."""
+    a, axis = call.bind("x", axis=Const(-1))
+    x = t.operand(a)
+    position = axis_of(axis, rank(x))
+    half = t.result_shape()[position]
+    return t.nary(*t.split(x, [half, half], position))

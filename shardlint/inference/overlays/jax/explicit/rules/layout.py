@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Const, Value, as_int, as_items, as_str
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays.operands import axes_of, axis_of, given, known_int
+from shardlint.inference.overlays.arrays.operands import axes_of, axis_of, given, known_int, rolled_order
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, rank, replaced, shape_of
 from shardlint.inference.overlays.jax.explicit.rules.elementwise import SCALAR
 from shardlint.laws.core.array_types import ArrayType
@@ -231,3 +231,31 @@ def one_hot(t: Trace, call: Call) -> ArrayType:
     position = axis_of(axis, rank(x) + 1)
     shape: Shape = tuple(size if i == position else 1 for i, size in enumerate(t.result_shape()))
     return t.nary(t.expand_dims(x, (position,)), t.iota(shape))
+
+
+def rollaxis(t: Trace, call: Call) -> ArrayType:
+    """`jnp.rollaxis(a, axis, start)`."""
+    a, axis, start = call.bind("a", "axis", start=Const(0))
+    x = t.operand(a)
+    return t.transpose(x, rolled_order(axis_of(axis, rank(x)), known_int(start), rank(x)))
+
+
+def rot90(t: Trace, call: Call) -> ArrayType:
+    """`jnp.rot90(m, k, axes)`: reversals, and a transposition for odd k."""
+    m, k, axes = call.bind("m", k=Const(1), axes=Const(None))
+    x, turns = t.operand(m), known_int(k) % 4
+    if not turns:
+        return x
+    one, other = axes_of(axes, rank(x)) if given(axes) else (0, 1)
+    return t.reverse(x) if turns == 2 else _swapped(t, t.reverse(x), one, other)
+
+
+def collapse(t: Trace, call: Call) -> ArrayType:
+    """`lax.collapse(operand, start_dimension, stop_dimension)`."""
+    return t.reshape(t.operand(call.argument(0, "operand")), t.result_shape())
+
+
+def broadcast_to_rank(t: Trace, call: Call) -> ArrayType:
+    """`lax.broadcast_to_rank(x, rank)`: dimensions of size 1 in front."""
+    x = t.operand(call.argument(0, "x"))
+    return t.expand_dims(x, range(len(t.result_shape()) - rank(x)))

@@ -183,3 +183,19 @@ def average(t: Trace, call: Call) -> ArrayType:
         raise Open
     x = t.operand(a)
     return t.nary(reduced(t, x, axes_of(axis, rank(x)), truth(keepdims, False)), SCALAR)
+
+
+def trace(t: Trace, call: Call) -> ArrayType:
+    """`jnp.trace(a, offset, axis1, axis2)`: the sum of what a mask selects."""
+    a, _, one, other, *_ = call.bind("a", offset=None, axis1=Const(0), axis2=Const(1), dtype=None, out=None)
+    x = t.operand(a)
+    return t.reduce(t.nary(x, SCALAR), (axis_of(one, rank(x)), axis_of(other, rank(x))))
+
+
+def compared(t: Trace, call: Call) -> ArrayType:
+    """`jnp.allclose(a, b)`, `jnp.array_equal(a1, a2)`: whether all elements are alike."""
+    first, second, *_ = call.bind("a", "b", rtol=None, atol=None, equal_nan=None)
+    x, y = t.operand(first), t.operand(second)
+    if rank(x) != rank(y) or not all(map(t.same, shape_of(x), shape_of(y))):
+        raise Open
+    return t.reduce(t.nary(x, y), tuple(range(rank(x))))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Const, Value, as_items
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays.operands import axis_of, truth
+from shardlint.inference.overlays.arrays.operands import axis_of, known_int, truth
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, rank, replaced, shape_of
 from shardlint.laws.core.array_types import ArrayType
 
@@ -73,3 +73,23 @@ def unstacked(t: Trace, call: Call) -> Sequence[ArrayType]:
     x = t.operand(call.argument(0, "x"))
     axis = call.kwargs.get("axis", Const(0))
     return [t.unstack(x, axis_of(axis, rank(x)))] * len(t.results)
+
+
+def update_index(t: Trace, call: Call) -> ArrayType:
+    """`lax.dynamic_update_index_in_dim(operand, update, index, axis)`."""
+    a, new, index, axis = call.bind("operand", "update", "index", "axis")
+    x, y = t.operand(a), t.operand(new)
+    if rank(x) != rank(y):
+        y = t.expand_dims(y, (axis_of(axis, rank(x)),))
+    return t.dynamic_update_slice(x, y, [t.operand(index)])
+
+
+def difference(t: Trace, call: Call) -> ArrayType:
+    """`jnp.diff(a, n, axis)`: two slices, n times."""
+    a, n, axis = call.bind("a", n=Const(1), axis=Const(-1))
+    x = t.operand(a)
+    at = axis_of(axis, rank(x))
+    for _ in range(known_int(n)):
+        part = t.slice(x, replaced(shape_of(x), at, shape_of(x)[at] - 1))
+        x = t.nary(part, part)
+    return x

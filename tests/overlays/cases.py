@@ -1,0 +1,37 @@
+"""The random calls of each entry of the tables."""
+
+from __future__ import annotations
+
+import cases_creation
+import cases_jax
+import cases_lax
+import cases_numpy
+from overlay_harness import Generator
+
+from shardlint.inference.overlays.jax import numpy
+
+#: Names that JAX has removed, under which old programs still call these.
+REMOVED = {"jax.tree_map": "jax.tree.map"}
+
+_DTYPES = {f"{library}.{name}" for library in ("jax.numpy", "numpy") for name in numpy.DTYPES}
+
+
+def generator(name: str) -> Generator | None:
+    """The cases of an entry."""
+    if name in _DTYPES:
+        return cases_numpy.cast
+    name = REMOVED.get(name, name)
+    for prefix, cases in (
+        ("jax.numpy.", cases_numpy.SHARED),
+        ("jax.lax.", {**cases_lax.LAX, **cases_jax.CONTROL}),
+        ("jax.random.", cases_jax.RANDOM),
+        ("jax.nn.", cases_jax.NN),
+        ("jax.scipy.special.", cases_jax.NN),
+        ("jax.tree.", cases_jax.TREES),
+        ("jax.tree_util.tree_", cases_jax.TREES),
+        ("numpy.random.", cases_creation.RANDOM),
+        ("numpy.", {**cases_numpy.SHARED, **cases_numpy.NUMPY_ONLY}),
+    ):
+        if name.startswith(prefix):
+            return cases.get(name.removeprefix(prefix))
+    return None
