@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from judging import Case, contradiction, judge_case
+from judging import Case, contradiction, judge_drawn
 from real_jax import NAMES, PROGRAMS, attempt
 
 from shardlint.laws.core.values import AxisType, Entry, Junk, Marker, Mesh, Spec, entry_axes
@@ -392,7 +392,7 @@ def cases_of_each_cause(count: int, seed: int, least: int = 3) -> Iterator[Drawn
         {(api, cause): least for api in PROGRAMS for cause in causes(api)}
     )
     for index, case in enumerate(draw_cases(20 * count, seed)):
-        verdict = judge_case(case)
+        verdict = judge_drawn(case)
         kind = case.api, verdict.cause if isinstance(verdict, Rejected) else None
         if index < count or lacking[kind] > 0:
             yield case
@@ -406,7 +406,7 @@ def set_against_jax(cases: Iterable[Drawn]) -> tuple[dict[Api, Tally], list[str]
     tallies: dict[Api, Tally] = defaultdict(Tally)
     disagreements = []
     for case in cases:
-        verdict = judge_case(case)
+        verdict = judge_drawn(case)
         outcome = attempt(
             case.api, case.mesh, case.spec, case.shape, raw=case.raw, under=bool(case.under), held=case.held
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 import older_jax
 import real_jax
-from judging import Case, contradiction, judge_case
+from judging import Case, contradiction, judge_drawn
 from random_cases import draw_cases
 
 from shardlint.laws.core.values import Mesh
@@ -44,7 +44,7 @@ def ask(count: int, seed: int) -> dict[str, Any]:
             lacks[lack] += 1
             tally["not there"] += 1
             continue
-        verdict = judge_case(case)
+        verdict = judge_drawn(case)
         if isinstance(verdict, Rejected):
             verdict = rejected_at(RELEASE, verdict, case.api)
         try:

@@ -12,7 +12,7 @@ from typing import Any
 
 import older_jax
 import real_jax
-from judging import Case, contradiction, judge_case
+from judging import Case, contradiction, judge_drawn
 from random_cases import Drawn, draw_cases, mode
 from real_jax import Outcome
 from spec_texts import read_spec, spec_text
@@ -113,7 +113,7 @@ def _of_placement(case: Drawn) -> tuple[Callable[[], str], Callable[..., tuple[s
 
 def placement_law(case: Case, release: Release) -> Verdict:
     """Return the verdict on a placement in a release."""
-    verdict: Verdict = law_at(release, judge_case(case), case.api)
+    verdict: Verdict = law_at(release, judge_drawn(case), case.api)
     return verdict
 
 

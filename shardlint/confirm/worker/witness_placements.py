@@ -272,7 +272,7 @@ PLACEMENTS: dict[str, Call] = {
     ),
     "jnp.zeros(out_sharding=)": eager("jnp.zeros(out_sharding=)", made("zeros")),
     "jnp.zeros(out_sharding=) inside jit": within_jit(lambda s, x: made("zeros")(s, x)),
-    "jnp.empty(out_sharding=)": eager("jnp.empty(out_sharding=)", made("empty")),
+    "jnp.empty(out_sharding=)": eager("jnp.zeros(out_sharding=)", made("empty")),
     "jnp.empty(out_sharding=) inside jit": within_jit(lambda s, x: made("empty")(s, x)),
     "jax.random.normal(out_sharding=)": eager("random.normal(out_sharding=)", made("normal")),
     "jax.random.normal(out_sharding=) inside jit": within_jit(lambda s, x: made("normal")(s, x)),

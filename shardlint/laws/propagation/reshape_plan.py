@@ -24,6 +24,7 @@ from shardlint.laws.propagation.operands import (
     unsure,
     ways,
 )
+from shardlint.laws.versions.era import since
 
 #: One dimension of the shorter shape: its size, or the sizes of the longer one that it is made of.
 _Part = Dim | list[Dim]
@@ -43,6 +44,8 @@ def reshaped(operand: Operand, sizes: Shape, *, in_order: bool) -> Partitions:
             unsure(answer.reason)
     first = answers[0]
     if isinstance(first, Rejected):
+        if 1 in (*operand.shape, *sizes) and since("0.11.0"):
+            unsure("how JAX 0.11 and later split and merge dimensions beside those of size 1")
         if all(isinstance(answer, Rejected) and answer.exception == first.exception for answer in answers):
             stop(first)
         unsure("whether the reshape is supported depends on sizes that are not known")

@@ -35,6 +35,7 @@ from shardlint.laws.core.witness_data import NO_SPEC, call_data
 from shardlint.laws.flax.logical_axes import Mistake
 from shardlint.laws.placement.partition_spec import Axes, equal_specs, judge_spec, judge_sum
 from shardlint.laws.versions.api_changes import SPEC_EQUALS_TUPLE, SPEC_IS_TUPLE
+from shardlint.laws.versions.era import since
 from shardlint.model.spans import LookedUp, Place
 from shardlint.model.uses import LogicalAxesUse, SpecUse
 
@@ -99,10 +100,11 @@ def _names(axes: Axes | None) -> frozenset[str]:
 
 
 def partition_spec(call: Call) -> Value:
-    """``PartitionSpec(*entries, unreduced=, reduced=)``."""
+    """``PartitionSpec(*entries, unreduced=, reduced=)``; since 0.11.0 ``unreduced_kind=`` too."""
     if call.opaque:
         return Unknown("a spec of unknown length")
-    for keyword in (name for name in call.kwargs if name not in ("unreduced", "reduced")):
+    known = ("unreduced", "reduced", *(("unreduced_kind",) if since("0.11.0") else ()))
+    for keyword in (name for name in call.kwargs if name not in known):
         detail = f"it has no argument `{keyword}`"
         record_call(call, Rejected(Cause.BAD_ARGUMENT, "TypeError", "P()", detail=detail), function=SPEC)
         return Unknown("JAX rejects this spec")
