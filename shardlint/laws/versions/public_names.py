@@ -140,7 +140,7 @@ PUBLISHED: dict[str, frozenset[str]] = {
             AbstractDevice AbstractMesh AxisType GSPMDSharding ManualAxisType Mesh NamedSharding PartitionSpec
             PmapSharding PositionalSharding Sharding SingleDeviceSharding UnreducedKind XLACompatibleSharding
             auto_axes explicit_axes get_abstract_mesh get_mesh make_single_device_sharding no_collectives
-            reshard set_mesh use_abstract_mesh
+            reshard set_mesh use_abstract_mesh use_mesh
         """,
         "jax.tree": """
             all broadcast flatten flatten_with_path leaves leaves_with_path map map_with_path reduce
