@@ -115,10 +115,11 @@ def _told(rule: AnyRule) -> str:
 
 def _measured(rule: AnyRule) -> str:
     """What releases of JAX raise in the example, each with those around it that raise the same."""
-    table = jax_says.table()
+    table = {release: known for release, known in jax_says.table().items() if rule.code in known}
+    if not table:
+        return ""
     newest = list(table)[-1]
     said = table[newest][rule.code]
-    table = {release: known for release, known in table.items() if rule.code in known}
     first = (
         f"JAX {newest} runs the example and says nothing."
         if said is None
