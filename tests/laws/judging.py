@@ -12,6 +12,7 @@ from shardlint.laws.core.verdicts import Accepted, Api, Rejected, Verdict
 from shardlint.laws.placement.judge import judge_placement
 from shardlint.laws.placement.named_sharding import judge_sharding
 from shardlint.laws.placement.partition_spec import canonical, judge_spec
+from shardlint.laws.versions.era import since
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,21 @@ def judge_case(case: Case) -> Verdict:
     )
 
 
+#: What stands for the functions that `real_jax` draws, where the one drawn is `jnp.empty`.
+_EMPTY = {Api.CREATE_OUT: Api.EMPTY_OUT, Api.CREATE_OUT_IN_JIT: Api.EMPTY_OUT_IN_JIT}
+_PUT = {Api.CREATE: Api.DEVICE_PUT, Api.CREATE_IN_JIT: Api.DEVICE_PUT_IN_JIT}
+
+
 def judge_drawn(case: Case) -> Verdict:
     """Judge a case whose function `real_jax` draws by the rank: for some ranks it is `jnp.empty`."""
-    empty = {Api.CREATE_OUT: Api.EMPTY_OUT, Api.CREATE_OUT_IN_JIT: Api.EMPTY_OUT_IN_JIT}.get(case.api)
-    drawn = empty is not None and isinstance(case.shape, tuple) and len(case.shape) % 5 == 2
-    return judge_case(replace(case, api=empty) if drawn else case)
+    rank = len(case.shape) if isinstance(case.shape, tuple) else 0
+    if case.api in _EMPTY and rank % 5 == 2:
+        return judge_case(replace(case, api=_EMPTY[case.api]))
+    if case.api in _PUT and rank % 4 == 2 and since("0.11.0"):
+        verdict = judge_case(replace(case, api=_PUT[case.api]))
+        put = isinstance(verdict, Rejected) and verdict.stage == "device_put"
+        return replace(verdict, stage="jnp.zeros(device=)") if put else verdict
+    return judge_case(case)
 
 
 def contradiction(case: Case, verdict: Verdict, outcome: Outcome) -> str | None:
