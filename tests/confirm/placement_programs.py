@@ -27,6 +27,7 @@ import jax.numpy as jnp
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.{kind},) * 2)
+KEY = jax.random.key(0)
 """
 #: What places the array `x`, or makes one like it.
 APIS = {
@@ -37,6 +38,10 @@ APIS = {
     "reshard named": "jax.sharding.reshard(x, NamedSharding(mesh, {spec}))",
     "reshard bare": "jax.sharding.reshard(x, {spec})",
     "zeros device": "jnp.zeros(({rows}, 4), device=NamedSharding(mesh, {spec}))",
+    "full device": "jnp.full(({rows}, 4), x[0, 0], device=NamedSharding(mesh, {spec}))",
+    "ones_like device": "jnp.ones_like(x, device=NamedSharding(mesh, {spec}))",
+    "array device": "jnp.array(x, device=NamedSharding(mesh, {spec}))",
+    "random out": "jax.random.normal(KEY, ({rows}, 4), out_sharding=NamedSharding(mesh, {spec}))",
     "zeros out named": "jnp.zeros(({rows}, 4), out_sharding=NamedSharding(mesh, {spec}))",
     "zeros out bare": "jnp.zeros(({rows}, 4), out_sharding={spec})",
 }

@@ -21,6 +21,8 @@ TYPE_TAKEN: dict[Api, AxisType] = {
     Api.RESHARD_IN_JIT: AxisType.EXPLICIT,
     **dict.fromkeys(MAKE_TYPED, AxisType.EXPLICIT),
 }
+#: APIs that place an array by a constraint, which takes Auto axes; how it is sharded before is no matter.
+_CONSTRAINING = (Api.CONVERT, Api.CONVERT_IN_JIT)
 _FRESH = "shardlint_axis_{}"
 
 
@@ -61,7 +63,8 @@ def repaired_mesh(mesh: Mesh | None, spec: Spec, api: Api, cause: Cause | None) 
         return mesh_for(spec, api)
     if mesh is not None and cause is Cause.DEVICES:
         return replace(mesh, abstract=False)
-    kind = TYPE_TAKEN.get(api, AxisType.AUTO if cause is Cause.AXIS_TYPE else None)
+    auto = cause is Cause.AXIS_TYPE or api in _CONSTRAINING
+    kind = TYPE_TAKEN.get(api, AxisType.AUTO if auto else None)
     if mesh is None or kind is None or cause is Cause.OTHER_SHARDING:
         return mesh
     return replace(mesh, types=(kind,) * len(mesh.names))

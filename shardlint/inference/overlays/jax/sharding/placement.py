@@ -222,8 +222,15 @@ def created(transfer: Transfer) -> Transfer:
             return replace(result, weak=result.weak and call.interpreter.context.staged is True)
         return result
 
-    placed = _originating(on_device(make, (Api.CREATE, Api.CREATE_IN_JIT)))
-    return _with_out_sharding(placed, (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT))
+    placed, traced = on_device(make, (Api.CREATE, Api.CREATE_IN_JIT)), on_device(make, (Api.CREATE_IN_JIT,))
+
+    def create(call: Call) -> Value:
+        if not _may_fill_traced(call):
+            return placed(call)
+        result = traced(call)
+        return replace(result, typed=None, sharding=None) if isinstance(result, Array) else result
+
+    return _with_out_sharding(_originating(create), (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT))
 
 
 def uninitialized(transfer: Transfer) -> Transfer:
@@ -253,6 +260,14 @@ def _with_out_sharding(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
         return _as_out_sharding(call, apis, result)
 
     return create
+
+
+def _may_fill_traced(call: Call) -> bool:
+    """Return whether a function like `jnp.full` may fill with a traced array, as under `grad`: it is then not
+    placed.
+    """
+    fill = call.argument(1, "fill_value") if "full" in call.name and "device" in call.kwargs else None
+    return isinstance(fill, Array | Unknown) and call.interpreter.context.staged is False
 
 
 def sampled(transfer: Transfer) -> Transfer:

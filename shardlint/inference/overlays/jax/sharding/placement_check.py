@@ -178,12 +178,13 @@ def _judge(
 def _is_traced(interpreter: Evaluator, apis: Sequence[Api]) -> bool | None:
     """Return whether JAX traces a call of one of these APIs; None where that is not known.
 
-    `jnp.zeros` has no operand, but `jnp.full` may have one that `vmap` maps.
+    Under `vmap` alone, `device_put` is made at once, of the arrays with their mapped dimension. `jnp.zeros`
+    has no operand, but `jnp.full` may have one that is mapped.
     """
     in_jit, staged = interpreter.context.in_jit, interpreter.context.staged
-    if apis[0] is not Api.CREATE or staged is in_jit:
-        return in_jit
-    return staged or None
+    if in_jit is True and staged is not True and apis[0] in (Api.CREATE, Api.DEVICE_PUT, Api.CONVERT):
+        return None
+    return staged if apis[0] is Api.CREATE else in_jit
 
 
 def _held(array: Array, mesh: Mesh | Unknown | None) -> Spec | None:
