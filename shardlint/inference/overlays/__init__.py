@@ -5,6 +5,7 @@ A module exposes some of these tables; `registry` merges them, and the modules b
 
 * ``TABLE``: functions and classes, by canonical name; ``CONSTANTS``: names that are values; ``ALIASES``:
   other spellings.
+* ``OPERATIONS``: a record for each array function of JAX and numpy (`operations`), of which tables are made.
 * ``CALLS``, ``ATTRIBUTES``, ``METHODS``: objects of library classes (`LibraryObject`), by kind. Brackets and
   assignments call the methods ``__getitem__``, ``__setitem__`` and ``__setattr__``.
 * ``BASES``, ``INSTANCES``, ``CREATED``, ``METHOD_CONTEXTS``: classes of the program that derive from a
