@@ -79,11 +79,11 @@ def configurations(options: argparse.Namespace) -> Configurations:
         CommandLine(tuple(options.config or ()), options.isolated, given),
         mesh=parse_mesh(mesh) if mesh else None,
         exhaustive=getattr(options, "exhaustive", None),
-        present_jax=_present_jax(options),
+        confirming=_confirming(options),
     )
 
 
-def _present_jax(options: argparse.Namespace) -> Release | None:
+def _confirming(options: argparse.Namespace) -> Release | None:
     """Return the release of the JAX that the command runs, if it runs one."""
     if not (getattr(options, "confirm", False) or getattr(options, "command", None) == "run"):
         return None

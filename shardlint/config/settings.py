@@ -6,7 +6,7 @@ import os
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from shardlint.laws.versions import ASSUMED_ONLY, NEWEST, Target
+from shardlint.laws.versions import ASSUMED_ONLY, Target, only
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -143,10 +143,7 @@ class Settings:
         """Return the releases of JAX to judge: the project's, else the one at hand, else the newest known."""
         if self.target_jax is not None:
             return self.target_jax
-        if self.present_jax is None:
-            return ASSUMED_ONLY
-        known = min(self.present_jax, NEWEST)
-        return Target(known, known)
+        return ASSUMED_ONLY if self.present_jax is None else only(self.present_jax)
 
     @property
     def analysis(self) -> Hashable:

@@ -68,8 +68,9 @@ def judge_drawn(case: Case) -> Verdict:
         return judge_case(replace(case, api=_EMPTY[case.api]))
     if case.api in _PUT and rank % 4 == 2 and since("0.11.0"):
         verdict = judge_case(replace(case, api=_PUT[case.api]))
-        put = isinstance(verdict, Rejected) and verdict.stage == "device_put"
-        return replace(verdict, stage="jnp.zeros(device=)") if put else verdict
+        if isinstance(verdict, Rejected) and verdict.stage == "device_put":
+            return replace(verdict, stage="jnp.zeros(device=)")
+        return verdict
     return judge_case(case)
 
 

@@ -23,11 +23,12 @@ from shardlint.config.loading.layers import (
     read_toml,
 )
 from shardlint.config.settings import Selection, Settings
+from shardlint.laws.versions import only
 from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.laws.versions import Target
+    from shardlint.laws.versions import Release, Target
 
 #: For these keys the command line's values are added to a file's instead of replacing them.
 SELECTION = ("select", "extend-select", "ignore", "extend-ignore")
@@ -75,15 +76,19 @@ class Configurations:
 
     Args:
         command_line: its part of the configuration.
+        confirming: the release of the JAX that confirms, which is judged unless ``target-jax`` names others.
         overrides: fields of `Settings` to replace; None is ignored.
 
     Raises ConfigError for errors of the command line; each method raises it for errors in a file.
     """
 
-    def __init__(self, command_line: CommandLine | None = None, **overrides: Any) -> None:
+    def __init__(
+        self, command_line: CommandLine | None = None, *, confirming: Release | None = None, **overrides: Any
+    ) -> None:
         given = command_line or CommandLine()
         self._overrides = {name: value for name, value in overrides.items() if value is not None}
         self._isolated = given.isolated
+        self._confirming = confirming
         self._layers: dict[str, tuple[str, Layer | None]] = {}
         self._made: dict[str, Settings] = {}
         self._distinct: dict[Hashable, Settings] = {}
@@ -126,7 +131,8 @@ class Configurations:
         if layers and not self._isolated:
             settings = dataclasses.replace(settings, outer_roots=self._outer(root))
         if settings.target_jax is None:
-            settings = dataclasses.replace(settings, target_jax=target)
+            asked = target if self._confirming is None else only(self._confirming)
+            settings = dataclasses.replace(settings, target_jax=asked)
         return dataclasses.replace(settings, **self._asked(), **self._overrides)
 
     def in_force(self, path: str) -> Iterator[InForce]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal, product
 from shardlint.laws.core.values import AxisType, Entry, Junk, Marker, Mesh, Name, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api
 from shardlint.laws.placement.axis_types import all_of, in_type
 from shardlint.laws.placement.checks import parts, ways
 from shardlint.laws.placement.partition_spec import canonical
+from shardlint.laws.versions.era import since
 
 #: APIs whose result XLA lays out, following the spec only where it divides.
 COMPILED = frozenset(
@@ -74,7 +77,8 @@ def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
 
     Inside, XLA pads an uneven dimension. At an output it keeps of each entry the leading axes
     whose product divides the dimension and drops the rest. Axes of one device make no difference, and
-    are left out; an array of size 0 comes out replicated.
+    are left out; an array of size 0 comes out replicated. Since 0.11.2 an output whose dimension has a factor
+    in common with its number of parts is refused (`sharding_impls.parse_flatten_op_sharding`).
     """
     if isinstance(shape, Unknown):
         return Accepted()
@@ -94,7 +98,14 @@ def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
         if kept < len(wanted):
             replicated.append(dimension)
         entries.append(canonical(wanted[:kept]))
-    return Accepted(Spec(tuple(entries)), tuple(replicated))
+    uneven = any(_is_nameless(mesh, spec.entries[i], shape[i]) for i in replicated) and since("0.11.2")
+    return Accepted(Spec(tuple(entries)), tuple(replicated), inside_only=uneven)
+
+
+def _is_nameless(mesh: Mesh, entry: Entry, size: Dim) -> bool:
+    """Return whether XLA splits a dimension over a part of one axis, which no spec can name."""
+    split = ways(mesh, entry)
+    return isinstance(split, int) and isinstance(size, int) and 1 < math.gcd(size, split) < split
 
 
 def _leading_axes(mesh: Mesh, axes: tuple[Name, ...], size: Dim) -> int | None:

@@ -17,6 +17,7 @@ from shardlint.laws.versions.releases import (
     Release,
     Target,
     TargetError,
+    only,
     parse_target,
     spans_text,
 )
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ASSUMED", "ASSUMED_ONLY", "NEWEST", "OLDEST", "RELEASES", "ApiState", "Release", "Target", "TargetError",
-    "holds", "is_removed", "parse_target", "rejected_at", "spans_text", "state_of", "turns", "turns_of_law",
+    "holds", "is_removed", "only", "parse_target", "rejected_at",
+    "spans_text", "state_of", "turns", "turns_of_law",
 ]  # fmt: skip
 
 

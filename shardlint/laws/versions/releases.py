@@ -76,8 +76,14 @@ class Target:
         return str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
 
 
+def only(release: Release) -> Target:
+    """Return the target of one release; one that is newer than all known ones is judged as the newest."""
+    known = min(release, NEWEST)
+    return Target(known, known)
+
+
 #: The default target.
-ASSUMED_ONLY = Target(ASSUMED, ASSUMED)
+ASSUMED_ONLY = only(ASSUMED)
 
 
 def spans_text(releases: Iterable[Release]) -> str:

@@ -45,7 +45,8 @@ activations(jnp.ones((8, 12)))
 ```
 
 ## What JAX says
-Nothing: the result's sharding shows the dimension replicated (JAX 0.10.2).
+Nothing: the result's sharding shows the dimension replicated (JAX 0.10.2). Since JAX 0.11.2 an array that jit
+returns is refused (`IndivisibleError`) where the size and the number of parts have a common factor.
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.lax.with_sharding_constraint.html
@@ -78,6 +79,7 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
     verdict, mesh = use.verdict, mesh_of(use)
     if not isinstance(verdict, Accepted) or mesh is None or isinstance(use.shape, Unknown):
         return
+    raises = verdict.inside_only
     for dimension in verdict.replicated:
         size, entry = use.shape[dimension], entry_of(use, dimension)
         ways = product(mesh.size_of(axis) for axis in entry_axes(entry))
@@ -85,7 +87,8 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
         place, written = meeting(use, dimension)
         yield Problem(
             f"dimension {dimension} of {array_text(use)} has size {size_text(size)}, not divisible by "
-            f"{axes_text(entry, mesh)}: JAX silently replicates it"
+            f"{axes_text(entry, mesh)}: "
+            + ("JAX pads it, and raises where jit returns it" if raises else "JAX silently replicates it")
             + (f"; {would} would be split" if would else ""),
             place,
             related=written,
