@@ -92,8 +92,8 @@ class Accepted:
     """JAX accepts the call. ``spec`` is the sharding of the result where the law determines it.
 
     ``replicated`` lists dimensions whose axes JAX or XLA silently drops (an uneven constraint); ``dropped``:
-    the whole sharding is, and the array stays on one device. ``inside_only``: JAX raises IndivisibleError where
-    a jit returns the array (since 0.11.2).
+    the whole sharding is, and the array stays on one device. ``inside_only``: JAX raises where a jit
+    returns the array (IndivisibleError, since 0.11.2).
     """
 
     spec: Spec | None = None
