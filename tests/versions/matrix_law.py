@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from judging import Case
+from judging import Case, judge_case
 from matrix import MESHES
-from questions import Question, compare, law_at, placement_law
+from questions import Question, compare, law_at
 from spec_texts import read_spec
 
 from shardlint.laws.core.values import Entry, Junk, Marker, Spec
@@ -167,7 +167,7 @@ def cell_law(api: str, mode: str, mistake: str, release: Release) -> Verdict:
     if law_api is Api.NAMED_SHARDING:
         return at(judge_sharding(mesh, spec))
     if api == "linen":
-        sharding = placement_law(Case(Api.LINEN_SHARDING, mesh, spec, shape), release)
+        sharding = at(judge_case(Case(Api.LINEN_SHARDING, mesh, spec, shape)), Api.LINEN_SHARDING)
         if not isinstance(sharding, Accepted):
             return sharding
-    return placement_law(Case(law_api, mesh, spec, shape, raw, under=api == "reshard"), release)
+    return at(judge_case(Case(law_api, mesh, spec, shape, raw, under=api == "reshard")))

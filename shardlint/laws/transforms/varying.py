@@ -160,6 +160,8 @@ def judge_operand(
 
 def _takes_one_state(function: str) -> bool:
     """Return whether an operand may not vary over some of the axes only."""
+    if function in ("psum", "pmean"):
+        return since("0.8.3")
     return function in ONE_STATE or (function in ("pmax", "pmin") and since("0.11.1"))
 
 

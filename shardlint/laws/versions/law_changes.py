@@ -66,6 +66,8 @@ LAW_ROWS: tuple[LawRow, ...] = (
     _row("0.6.1", Cause.UNCONSTRAINED, Api.JIT_IN),
     _row("0.8.2", Cause.UNCONSTRAINED, *_PUTS),
     _row("0.8.2", Cause.TOO_LONG, *_STRUCTS),
+    _row("0.8.3", Cause.UNCONSTRAINED, Api.ARANGE, Api.ARANGE_IN_JIT),
+    _row("0.7.2", Cause.BAD_ARGUMENT, Api.ARANGE, Api.ARANGE_IN_JIT),
     _row("0.6.1", Cause.TOO_LONG, Api.SHARD_MAP_OUT),
     # shard_map checks the variation of a carry since 0.6.0.
     _row("0.6.0", Cause.CARRY),
