@@ -17,7 +17,7 @@ from shardlint.engine.suppression import Suppressor
 from shardlint.engine.work_item import Analyzed
 from shardlint.ide.analysis import Analysis
 from shardlint.laws.core.values import Mesh
-from shardlint.laws.versions import Release, Target, only
+from shardlint.laws.versions import NEWEST, Release, Target, only
 from shardlint.model.findings import Finding, Severity, ordered
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem, Use
@@ -158,6 +158,11 @@ class Linter:
         if present is not None and only(present).high not in settings.target:
             note = f"JAX {present} confirms nothing: the project means JAX {settings.target}"
             return dataclasses.replace(report, notes=(*report.notes, note))
+        if present is not None and present > NEWEST:
+            note = (
+                f"JAX {present} is newer than {NEWEST}, the newest that shardlint knows, and judged as that"
+            )
+            report = dataclasses.replace(report, notes=(*report.notes, note))
         count = None if progress is None else partial(progress, "confirming")
         with Confirmer(python, settings.confirm_timeout, settings.confirm_devices) as confirmer:
             confirmed = confirmer.confirm(report.findings, count)

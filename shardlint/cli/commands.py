@@ -281,10 +281,23 @@ def _nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {found[0]}?" if found else ""
 
 
+class _Version(argparse.Action):
+    """Prints the version and the known releases of JAX, and exits."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from shardlint.laws.versions import NEWEST, OLDEST
+
+        sys.stdout.write(f"shardlint {__version__} (JAX {OLDEST} to {NEWEST})\n")
+        parser.exit()
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = _Parser(prog="shardlint", description="Finds JAX sharding mistakes before the mesh does.")
-    parser.add_argument("-V", "--version", action="version", version=f"shardlint {__version__}")
+    parser.add_argument("-V", "--version", action=_Version, help="show the version, and which JAX it knows")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
 
     checks = commands.add_parser("check", help="check files, folders and notebooks (also: shardlint PATH...)")

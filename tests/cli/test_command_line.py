@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from shardlint import __version__
+from shardlint.laws.versions import NEWEST, OLDEST
 
 BROKEN = """\
 import jax
@@ -331,7 +332,7 @@ def test_names_and_pictures_that_are_no_text_here(tmp_path: Path, encoding: str)
 
 def test_the_version() -> None:
     done = run(Path.cwd(), "--version")
-    assert (done.returncode, done.stdout) == (0, f"shardlint {__version__}\n")
+    assert (done.returncode, done.stdout) == (0, f"shardlint {__version__} (JAX {OLDEST} to {NEWEST})\n")
 
 
 def test_without_arguments_the_help_is_shown() -> None:
