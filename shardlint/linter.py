@@ -159,9 +159,7 @@ class Linter:
             note = f"JAX {present} confirms nothing: the project means JAX {settings.target}"
             return dataclasses.replace(report, notes=(*report.notes, note))
         if present is not None and present > NEWEST:
-            note = (
-                f"JAX {present} is newer than {NEWEST}, the newest that shardlint knows, and judged as that"
-            )
+            note = f"JAX {present} is newer than {NEWEST}, the newest one known, and judged as that"
             report = dataclasses.replace(report, notes=(*report.notes, note))
         count = None if progress is None else partial(progress, "confirming")
         with Confirmer(python, settings.confirm_timeout, settings.confirm_devices) as confirmer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from shardlint.inference.domain.values import (
@@ -54,6 +54,12 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
             origin=call.place,
         )
 
+    def record_misuse(inner: Call, verdict: Rejected, *kinds: Mapping[str, Known]) -> None:
+        """Record a rejected call; ``kinds`` are the wrapper's arguments that show it, and their repair."""
+        made = (call_data(name, (IDENTITY,), given) for given in kinds)
+        calls = (apply_data(one, (array_data(()),)) for one in made)
+        record_of_value(inner.interpreter, name, verdict, inner.place, *calls)
+
     def _call(inner: Call, function: Value, options: dict[str, Value]) -> Value:
         kwargs = dict(inner.kwargs)
         given = options.get(keyword)
@@ -62,10 +68,7 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
             if not inner.opaque:
                 detail = f"`{keyword}=`; pass it to the wrapper, or with the call"
                 verdict = Rejected(Cause.MISUSE, "TypeError", "trace", detail=detail)
-                kinds: tuple[dict[str, Known], ...] = ({}, {keyword: NO_SPEC})
-                made = (call_data(name, (IDENTITY,), given) for given in kinds)
-                calls = (apply_data(one, (array_data(()),)) for one in made)
-                record_of_value(inner.interpreter, name, verdict, inner.place, *calls)
+                record_misuse(inner, verdict, {}, {keyword: NO_SPEC})
             return Unknown(f"{name} without {keyword}")
         body = replace(inner, kwargs={key: traced(value) for key, value in kwargs.items()})
         mesh = _mesh_of(inner, sharding)
@@ -74,7 +77,7 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
             # It takes no mesh from the sharding (`pjit._explicit_axes`).
             detail = "a mesh in the context; set one with jax.set_mesh(mesh)"
             verdict = Rejected(Cause.NO_MESH, "ValueError", "trace", detail=detail)
-            record_of_value(inner.interpreter, name, verdict, inner.place)
+            record_misuse(inner, verdict)
             return Unknown(f"{name} without a mesh")
         if mesh is None:
             return inner.interpreter.call(function, list(inner.args), kwargs, inner.place, inner.opaque)
@@ -86,11 +89,10 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
             has = ", ".join(f'"{axis}"' for axis in mesh.names)
             detail = f'axes that its mesh has: {has}, not "{missing[0]}"'
             verdict = Rejected(Cause.UNKNOWN_AXIS, "KeyError", "trace", axis=missing[0], detail=detail)
-            witness = None
-            if inner.interpreter.context.mesh is not None:
-                options_data = {"axes": tuple_data(map(constant_data, names)), keyword: NO_SPEC}
-                witness = apply_data(call_data(name, (IDENTITY,), options_data), (array_data(()),))
-            record_of_value(inner.interpreter, name, verdict, inner.place, witness)
+            known = (tuple_data(map(constant_data, axes)) for axes in (names, mesh.names))
+            both = ({"axes": axes, keyword: NO_SPEC} for axes in known)
+            # A witness has its mesh from the context.
+            record_misuse(inner, verdict, *(both if inner.interpreter.context.mesh is not None else ()))
             return Unknown(f"{name} of an axis that the mesh lacks")
         if not explicit and set(names) == set(_auto(mesh)):
             return inner.interpreter.call(function, list(inner.args), kwargs, inner.place, inner.opaque)
