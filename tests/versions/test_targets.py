@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shardlint.api import Linter, Settings, load_settings, source_from_text
-from shardlint.laws.versions import RELEASES, Release, Target, TargetError, parse_target, spans_text
+from shardlint.laws.versions import NEWEST, RELEASES, Release, Target, TargetError, parse_target, spans_text
 from shardlint.model.findings import Finding, Severity
 
 
@@ -26,15 +26,15 @@ def found(program: str, target: str) -> list[tuple[str, Severity]]:
         ("0.10.2", "0.10.2", "0.10.2"),
         ("0.7", "0.7.0", "0.7.2"),
         (">=0.6,<0.9", "0.6.0", "0.8.3"),
-        (">=0.4.20", "0.4.35", "0.10.2"),
+        (">=0.4.20", "0.4.35", str(NEWEST)),
         ("<0.8", "0.4.35", "0.7.2"),
         ("<=0.7.1", "0.4.35", "0.7.1"),
         (">0.7.1, <0.8.1", "0.7.2", "0.8.0"),
         ("~=0.7.1", "0.7.1", "0.7.2"),
         ("^0.6.1", "0.6.1", "0.6.2"),
         ("==0.7.*", "0.7.0", "0.7.2"),
-        (">=0.6,!=0.7.0", "0.6.0", "0.10.2"),
-        (">=0.99", "0.10.2", "0.10.2"),
+        (">=0.6,!=0.7.0", "0.6.0", str(NEWEST)),
+        (">=0.99", str(NEWEST), str(NEWEST)),
         ("0.3", "0.4.35", "0.4.35"),
     ],
 )
@@ -49,7 +49,7 @@ def test_what_is_no_target(text: str) -> None:
 
 
 def test_spans_of_releases() -> None:
-    assert spans_text(RELEASES) == "0.4.35 to 0.10.2"
+    assert spans_text(RELEASES) == f"0.4.35 to {NEWEST}"
     assert spans_text([RELEASES[0], RELEASES[1], RELEASES[3]]) == "0.4.35 to 0.4.36, 0.4.38"
 
 
