@@ -158,9 +158,6 @@ class Linter:
         if present is not None and only(present).high not in settings.target:
             note = f"JAX {present} confirms nothing: the project means JAX {settings.target}"
             return dataclasses.replace(report, notes=(*report.notes, note))
-        if present is not None and present > NEWEST:
-            note = f"JAX {present} is newer than {NEWEST}, the newest one known, and judged as that"
-            report = dataclasses.replace(report, notes=(*report.notes, note))
         count = None if progress is None else partial(progress, "confirming")
         with Confirmer(python, settings.confirm_timeout, settings.confirm_devices) as confirmer:
             confirmed = confirmer.confirm(report.findings, count)
@@ -438,16 +435,28 @@ class Linter:
         return code in selected_codes(settings) and code not in ignored_codes(settings, path)
 
     def _leveled(self, finding: Finding) -> Finding:
-        """Return a finding with its configured severity; errors, which JAX rejects, stay errors."""
-        level = severities(self.settings_of(finding.span.path)).get(finding.code)
-        if level is None or finding.severity is Severity.ERROR:
+        """Return a finding with its configured severity; errors, which JAX rejects, stay errors.
+
+        On a release that is newer than all known ones, what has ever changed is no more than a warning.
+        """
+        from shardlint.engine.release_merge import may_have_changed
+
+        settings = self.settings_of(finding.span.path)
+        level = severities(settings).get(finding.code)
+        if finding.severity is Severity.ERROR:
+            open_ = settings.target.beyond and may_have_changed(finding)
+            return dataclasses.replace(finding, severity=Severity.WARNING) if open_ else finding
+        if level is None:
             return finding
         return dataclasses.replace(finding, severity=Severity(level))
 
     def _notes(self, sources: Sequence[Source]) -> list[str]:
-        """Return messages about selectors that have no effect."""
+        """Return messages about selectors that have no effect, and about a JAX newer than all known ones."""
         settings = dict.fromkeys([self.settings, *(self.settings_of(source.path) for source in sources)])
-        return list(dict.fromkeys(note for one in settings for note in without_effect(one)))
+        notes = [note for one in settings for note in without_effect(one)]
+        if any(one.target.beyond for one in settings):
+            notes.append(f"the JAX meant is newer than {NEWEST}, the newest one known, and judged as that")
+        return list(dict.fromkeys(notes))
 
     def is_fixture(self, path: str) -> bool:
         """Return whether a path is one of the configured fixtures."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from shardlint.laws.versions import Release, spans_text
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.versions import Release, changed_causes, spans_text
 from shardlint.model.findings import Finding, Severity
 from shardlint.model.spans import Span
+from shardlint.model.uses import ApiReference
 from shardlint.support.lazy_dataclass import dataclass
 
 
@@ -50,3 +52,11 @@ def _merged(occurrences: list[tuple[Era, Finding]], count: int) -> Finding:
     severity = Severity.WARNING if rejecting else finding.severity
     message = f"{finding.message} (on JAX {spans_text(releases)})"
     return dataclasses.replace(finding, severity=severity, message=message)
+
+
+def may_have_changed(finding: Finding) -> bool:
+    """Return whether an error is about a name or an argument, or of a kind that not all releases reject."""
+    use = finding.use
+    if use is None or isinstance(use, ApiReference):
+        return use is not None
+    return isinstance(use.verdict, Rejected) and use.verdict.cause in changed_causes()

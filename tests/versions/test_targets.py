@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shardlint.api import Linter, Settings, load_settings, source_from_text
-from shardlint.laws.versions import NEWEST, RELEASES, Release, Target, TargetError, parse_target, spans_text
+from shardlint.laws.versions import NEWEST, RELEASES, Release, TargetError, parse_target, spans_text
 from shardlint.model.findings import Finding, Severity
 
 
@@ -39,7 +39,9 @@ def found(program: str, target: str) -> list[tuple[str, Severity]]:
     ],
 )
 def test_what_a_target_means(text: str, low: str, high: str) -> None:
-    assert parse_target(text) == Target(Release.parse(low), Release.parse(high))
+    target = parse_target(text)
+    assert (target.low, target.high) == (Release.parse(low), Release.parse(high))
+    assert target.beyond is (text == ">=0.99")
 
 
 @pytest.mark.parametrize("text", ["", "new", ">=0.9,<0.6", "0.7 or 0.8"])
@@ -100,6 +102,24 @@ with jax.set_mesh(mesh):
 )
 def test_an_error_is_what_every_release_rejects(target: str, severities: list[Severity]) -> None:
     assert [f.severity for f in check(SET_MESH, target) if f.code == "SHL803"] == severities
+
+
+def test_on_an_unknown_release_errors_are_of_what_never_changed() -> None:
+    program = """
+import jax, jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+mesh = jax.make_mesh((8,), ("x",), axis_shapes=(8,))
+other = jax.make_mesh((8,), ("x",))
+jax.device_put(jnp.ones(9), NamedSharding(other, P("x")))
+NamedSharding(other, P(3))
+"""
+    known = dict(found(program, str(NEWEST)))
+    assert set(known.values()) == {Severity.ERROR}
+    unknown = dict(found(program, ">=0.99"))
+    assert unknown.keys() == known.keys()
+    assert {code for code, severity in unknown.items() if severity is Severity.ERROR} == {"SHL202"}
+    (note,) = Linter(Settings(target_jax=parse_target(">=0.99"))).check_paths([__file__]).notes
+    assert str(NEWEST) in note
 
 
 def test_a_warning_says_for_which_releases() -> None:

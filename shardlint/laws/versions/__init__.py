@@ -25,6 +25,7 @@ from shardlint.laws.versions.releases import (
 if TYPE_CHECKING:
     from shardlint.laws.versions.queries import (
         ApiState,
+        changed_causes,
         holds,
         is_removed,
         rejected_at,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ASSUMED", "ASSUMED_ONLY", "NEWEST", "OLDEST", "RELEASES", "ApiState", "Release", "Target", "TargetError",
-    "holds", "is_removed", "only", "parse_target", "rejected_at",
+    "changed_causes", "holds", "is_removed", "only", "parse_target", "rejected_at",
     "spans_text", "state_of", "turns", "turns_of_law",
 ]  # fmt: skip
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 
-from shardlint.laws.core.verdicts import Rejected, Undecided
+from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
 from shardlint.laws.versions.api_changes import ARGUMENTS, BEHAVIOURS, NAMES, Event, Row
 from shardlint.laws.versions.law_changes import LAW_ROWS, LawRow
 from shardlint.laws.versions.releases import ASSUMED, Release
@@ -117,6 +117,12 @@ def rejected_at(release: Release, verdict: Rejected, api: str | None = None) -> 
                 return Undecided(f"JAX {release} does not reject this")
             return replace(verdict, exception=row.before)
     return verdict
+
+
+@cache
+def changed_causes() -> frozenset[Cause]:
+    """Return the causes for which some release rejects a call that another one accepts."""
+    return frozenset(row.cause for row in LAW_ROWS if row.cause is not None and row.before is None)
 
 
 def turns_of_law(verdict: Rejected, api: str | None = None) -> frozenset[Release]:

@@ -59,10 +59,14 @@ class TargetError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The releases that a project supports: those from ``low`` to ``high``, both of them known."""
+    """The releases that a project supports: those from ``low`` to ``high``, both of them known.
+
+    ``beyond``: the project means releases that are newer than all known ones; the newest stands for them.
+    """
 
     low: Release
     high: Release
+    beyond: bool = False
 
     def __contains__(self, release: Release) -> bool:
         return self.low <= release <= self.high
@@ -79,7 +83,7 @@ class Target:
 def only(release: Release) -> Target:
     """Return the target of one release; one that is newer than all known ones is judged as the newest."""
     known = min(release, NEWEST)
-    return Target(known, known)
+    return Target(known, known, beyond=release > NEWEST)
 
 
 #: The default target.
@@ -121,7 +125,7 @@ def parse_target(text: str) -> Target:
         return Target(inside[0], inside[-1])
     # Between two known releases, or beyond them: the nearest one below represents it.
     nearest = max((release for release in RELEASES if release < high), default=OLDEST)
-    return Target(nearest, nearest)
+    return Target(nearest, nearest, beyond=low > NEWEST)
 
 
 def _bounds(operator: str, version: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
