@@ -47,6 +47,8 @@ BAD: dict[Api, tuple[list[Any], list[int], str, str]] = {
     Api.LINSPACE: (LONG, [8, 8], "ValueError", "jnp.linspace(device=)"),
     Api.CREATE_OUT: (UNEVEN, [5, 8], "ValueError", "jnp.zeros(out_sharding=)"),
     Api.CREATE_OUT_IN_JIT: (UNEVEN, [5, 8], "ValueError", "trace"),
+    Api.EMPTY_OUT: (UNEVEN, [5, 8], "ValueError", "jnp.zeros(out_sharding=)"),
+    Api.EMPTY_OUT_IN_JIT: (UNEVEN, [5, 8], "ValueError", "trace"),
     Api.RANDOM_OUT: (UNEVEN, [5, 8], "ValueError", "random.normal(out_sharding=)"),
     Api.RANDOM_OUT_IN_JIT: (UNEVEN, [5, 8], "ValueError", "trace"),
     Api.CALLBACK: (UNEVEN, [5, 8], "IndivisibleError", "make_array_from_callback"),
@@ -58,7 +60,10 @@ BAD: dict[Api, tuple[list[Any], list[int], str, str]] = {
     Api.NNX_SHARDING: (UNKNOWN, [8, 8], "ValueError", "get_named_sharding"),
 }
 RESHARDS = [Api.RESHARD, Api.RESHARD_IN_JIT]
-CREATIONS = [Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT]
+CREATIONS = [
+    Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.EMPTY_OUT, Api.EMPTY_OUT_IN_JIT, Api.RANDOM_OUT,
+    Api.RANDOM_OUT_IN_JIT,
+]  # fmt: skip
 IN_CONTEXT = [Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.RESHARD_IN_JIT, *CREATIONS]
 TAKE_BARE_SPECS = [
     Api.SHAPE_DTYPE_STRUCT,
