@@ -74,8 +74,8 @@ GRADIENTS_ARE_SUMMED = "jax.grad: gradients by what does not vary are summed"
 _PXLA = "jax.interpreters.pxla."
 _GONE_PXLA = "Chunked NoSharding Replicated ShardedAxis ShardingSpec Unstacked shard_args spec_to_indices"
 _GONE_PXLA_LATER = (
-    "ArrayMapping Index MeshAxisName MeshExecutable are_hlo_shardings_equal array_mapping_to_axis_resources "
-    "global_aval_to_result_handler global_result_handlers is_hlo_sharding_replicated op_sharding_to_indices"
+    "ArrayMapping Index MeshAxisName MeshExecutable array_mapping_to_axis_resources "
+    "global_aval_to_result_handler global_result_handlers op_sharding_to_indices"
 )
 _TREE = "map leaves flatten unflatten structure transpose"
 _SHARD = "reshard auto_axes explicit_axes"
@@ -174,7 +174,7 @@ NAMES: tuple[Row, ...] = (
     *_removed(None, "jax.sharding.NamedSharding", "", "jax.sharding.MeshPspecSharding"),
     *_deprecated(
         "0.8.2", "jax.sharding.NamedSharding", "everything in jax.interpreters.pxla is deprecated",
-        *_under(_PXLA, _GONE_PXLA),
+        *_under(_PXLA, _GONE_PXLA), *_under(_PXLA, _GONE_PXLA_LATER),
     ),
     *_removed(
         "0.10.0", "jax.sharding.NamedSharding", "gone with the C++ pmap", *_under(_PXLA, _GONE_PXLA)
@@ -238,7 +238,7 @@ NAMES: tuple[Row, ...] = (
         *_under("jax.core.", _CORE_AXES),
     ),
     *_removed("0.11.0", "jax.sharding.get_abstract_mesh()", "", *_under("jax.core.", _CORE_AXES)),
-    *_removed("0.11.0", "", "", *_under(_PXLA, _GONE_PXLA_LATER), "jax.cloud_tpu_init"),
+    *_removed("0.11.0", "", "", *_under(_PXLA, _GONE_PXLA_LATER)),
 )  # fmt: skip
 
 #: Functions with an ``out_sharding=`` that are never called with ``out_shardings=``, as `jax.jit` is.
@@ -302,7 +302,6 @@ ARGUMENTS: tuple[Row, ...] = (
     *_added("0.6.1", "", "jax.sharding.PartitionSpec(unreduced=)"),
     *_added("0.6.2", "", "jax.sharding.PartitionSpec(reduced=)"),
     *_added("0.11.0", "", "jax.sharding.PartitionSpec(unreduced_kind=)"),
-    *_removed("0.11.0", "", "", "jax.checkpoint(concrete=)", "jax.remat(concrete=)"),
     *_added("0.8.2", "", "jax.lax.all_gather(to=)"),
     *_added("0.5.0", "", *_out_sharding("numpy.einsum lax.dot_general")),
     *_added("0.5.1", "", *_out_sharding("lax.reshape lax.broadcast_in_dim lax.broadcast")),

@@ -11,7 +11,7 @@ from shardlint.source.lexing import without_prose
 #: ``in_shardings`` and ``out_shardings`` are one needle. One search each is faster than one pattern of all.
 _NEEDLES = (
     "PartitionSpec", "jax.P", "jax.sharding", "Sharding", "hardings", "AxisType",
-    "make_mesh", "device_mesh", "abstract_mesh", "set_mesh", "use_mesh",
+    "make_mesh", "device_mesh", "abstract_mesh", "set_mesh", "use_mesh", "get_mesh",
     "shard_map", "shmap", "device_put", "sharding_constraint",
     "artitioning", "Partitioned", "logical_ax", "logical_constraint", "axis_rules", "with_axes",
     "make_array_from_", "spmd_axis_name", "axis_resources", "shardlint:",
