@@ -68,7 +68,9 @@ def test_what_a_release_accepts_is_no_error_for_it(release: str) -> None:
     for rule in all_rules():
         if jax_says.table()[release].get(rule.code, rule) is None:
             found = linter.check_source(source_from_text("program.py", rule.bad))
-            assert not [finding for finding in found if finding.severity is Severity.ERROR], rule.code
+            errors = [finding for finding in found if finding.severity is Severity.ERROR]
+            # Measuring puts a stand-in where an old release lacks `jax.shard_map`.
+            assert all(finding.code == "SHL803" for finding in errors), rule.code
 
 
 @RULES
