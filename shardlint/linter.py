@@ -154,7 +154,7 @@ class Linter:
         from shardlint.confirm.installed import installed_release
 
         settings = self.settings
-        present = installed_release(python)
+        present = None if settings.target_jax is None else installed_release(python)
         if present is not None and only(present).high not in settings.target:
             note = f"JAX {present} confirms nothing: the project means JAX {settings.target}"
             return dataclasses.replace(report, notes=(*report.notes, note))

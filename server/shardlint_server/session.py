@@ -110,7 +110,8 @@ class ShardlintServer(LanguageServer):
 
     def _present_jax(self) -> Release | None:
         """Return the release of the JAX that confirms; None if it has none, or may not be run."""
-        python, shunned = interpreters.found(self.python, self.shunned(os.sep)), self.shunned(os.sep)
+        shunned = [] if self.options.trusted else self.folders()
+        python = interpreters.found(self.python, shunned)
         refused = shunned and python != sys.executable and interpreters.refusal(python, shunned)
         return None if refused else editing.installed_release(python)
 

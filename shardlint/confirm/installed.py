@@ -9,7 +9,7 @@ from importlib import metadata
 from shardlint.laws.versions import Release
 
 _ASK = "from importlib import metadata; print(metadata.version('jax'))"
-_SECONDS = 20
+_SECONDS = 5
 
 
 def installed_release(python: str | None = None) -> Release | None:

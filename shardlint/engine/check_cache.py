@@ -15,6 +15,7 @@ from shardlint.cache.codec import CannotDecode, CannotEncode, decode, encode
 from shardlint.cache.store import FOLDER, Store
 from shardlint.cache.tool_digest import tool_digest
 from shardlint.engine.results import Report
+from shardlint.laws.versions import ASSUMED
 from shardlint.model.findings import Finding
 from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
@@ -69,7 +70,7 @@ class Recall:
         self._since = validation.now()
         told = {name: value for name, value in sorted(vars(options).items()) if name not in _ASIDE}
         about = blake2b(tool_digest(store), digest_size=20)
-        about.update(repr((os.getcwd(), told)).encode(errors="surrogatepass"))
+        about.update(repr((os.getcwd(), str(ASSUMED), told)).encode(errors="surrogatepass"))
         self._key = b"check" + about.digest()
 
     def recalled(self) -> Recalled | None:

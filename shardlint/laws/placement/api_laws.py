@@ -22,6 +22,7 @@ from shardlint.laws.placement.axis_types import (
     same_axes,
     same_mesh,
     unconstrained_in_type,
+    where_asked,
 )
 from shardlint.laws.placement.checks import (
     SHARDING,
@@ -96,10 +97,24 @@ def _reshard(stage: str, *, eager: bool) -> Law:
     return law if eager else (*law, runs_on_mesh)
 
 
-def _created_out(stage: str, *, eager: bool, asked: tuple[Check, ...] = (context_asked,)) -> Law:
-    """`util.choose_device_or_out_sharding`, then `lax.broadcast`, run by itself where it is not traced."""
-    law = staged(stage, same_mesh, only_explicit, *asked) + array_type(stage)
-    return law + raising("ValueError", stage, context_runs) if eager else (*law, runs_on_mesh)
+def _asked_out(stage: str) -> Law:
+    """`util.choose_device_or_out_sharding`."""
+    return staged(stage, same_mesh, only_explicit)
+
+
+def _typed_out(stage: str, *, eager: bool) -> Law:
+    """The type of what an operation makes, which runs by itself where it is not traced."""
+    return array_type(stage) + (raising("ValueError", stage, context_runs) if eager else (runs_on_mesh,))
+
+
+def _empty_out(stage: str, *, eager: bool) -> Law:
+    """`jnp.empty(out_sharding=)`."""
+    return _asked_out(stage) + _typed_out(stage, eager=eager)
+
+
+def _created_out(stage: str, *, eager: bool) -> Law:
+    """`lax.broadcast`, which since 0.11.0 asks nothing where there is no context."""
+    return (*_asked_out(stage), context_asked, *map(where_asked, _typed_out(stage, eager=eager)))
 
 
 def _sampled(stage: str) -> Law:
@@ -180,8 +195,8 @@ LAWS: dict[Api, Law] = {
     Api.LINSPACE: _converted("jnp.linspace(device=)", eager=False),
     Api.CREATE_OUT: _created_out("jnp.zeros(out_sharding=)", eager=True),
     Api.CREATE_OUT_IN_JIT: _created_out("trace", eager=False),
-    Api.EMPTY_OUT: _created_out("jnp.zeros(out_sharding=)", eager=True, asked=()),
-    Api.EMPTY_OUT_IN_JIT: _created_out("trace", eager=False, asked=()),
+    Api.EMPTY_OUT: _empty_out("jnp.zeros(out_sharding=)", eager=True),
+    Api.EMPTY_OUT_IN_JIT: _empty_out("trace", eager=False),
     Api.RANDOM_OUT: _sampled("random.normal(out_sharding=)"),
     Api.RANDOM_OUT_IN_JIT: _sampled("trace"),
     # flax.core.meta.Partitioned: the metadata's names become a NamedSharding only here

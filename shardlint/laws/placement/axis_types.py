@@ -202,9 +202,23 @@ def context_runs(case: Case) -> Outcome:
 
 def context_asked(case: Case) -> Outcome:
     """Since 0.11.0 `lax.broadcast` asks no more than the context: without one the sharding is dropped."""
-    if not since("0.11.0") or case.context is not None or not isinstance(case.mesh, Mesh):
+    if isinstance(case.context, Mesh) or not isinstance(case.mesh, Mesh) or not since("0.11.0"):
         return None
-    return Accepted(dropped=AxisType.EXPLICIT in case.mesh.types)
+    if case.context is None:
+        return Accepted(dropped=AxisType.EXPLICIT in case.mesh.types)
+    return Undecided("whether there is a context mesh is not known")
+
+
+def where_asked(check: Check) -> Check:
+    """Return a check that, since 0.11.0, runs only where the context asks for the sharding."""
+
+    def made(case: Case) -> Outcome:
+        outcome = check(case)
+        if outcome is not None and isinstance(case.context, Unknown) and since("0.11.0"):
+            return Undecided("whether there is a context mesh is not known")
+        return outcome
+
+    return made
 
 
 def as_held(case: Case) -> Outcome:

@@ -122,7 +122,8 @@ def rejected_at(release: Release, verdict: Rejected, api: str | None = None) -> 
 @cache
 def changed_causes() -> frozenset[Cause]:
     """Return the causes for which some release rejects a call that another one accepts."""
-    return frozenset(row.cause for row in LAW_ROWS if row.cause is not None and row.before is None)
+    tabled = {row.cause for row in LAW_ROWS if row.cause is not None and row.before is None}
+    return frozenset(tabled | {Cause.OPERAND})  # `varying.judge_operand` asks the release itself.
 
 
 def turns_of_law(verdict: Rejected, api: str | None = None) -> frozenset[Release]:
