@@ -109,11 +109,14 @@ class ShardlintServer(LanguageServer):
         return [path.rstrip(os.sep) or os.sep for uri in uris if (path := file_of(uri)) is not None]
 
     def _present_jax(self) -> Release | None:
-        """Return the release of the JAX that confirms; None if it has none, or may not be run."""
-        shunned = [] if self.options.trusted else self.folders()
-        python = interpreters.found(self.python, shunned)
-        refused = shunned and python != sys.executable and interpreters.refusal(python, shunned)
-        return None if refused else editing.installed_release(python)
+        """Return the release of the JAX that confirms; None if it has none.
+
+        Another interpreter reads ``.pth`` files, which may run code of the workspace: unless that is trusted, it
+        is not asked.
+        """
+        python = interpreters.found(self.python, [] if self.options.trusted else self.folders())
+        asked = self.options.trusted or python == sys.executable
+        return editing.installed_release(python) if asked else None
 
     def shunned(self, path: str) -> list[str]:
         """Return the folders from which nothing is run for a file: the workspace's and its own, unless
