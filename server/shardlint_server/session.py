@@ -111,8 +111,8 @@ class ShardlintServer(LanguageServer):
     def _present_jax(self) -> Release | None:
         """Return the release of the JAX that confirms; None if it has none.
 
-        Another interpreter reads ``.pth`` files, which may run code of the workspace: unless that is trusted, it
-        is not asked.
+        Another interpreter reads ``.pth`` files, which may run code of the workspace: it is asked only where
+        that is trusted.
         """
         python = interpreters.found(self.python, [] if self.options.trusted else self.folders())
         asked = self.options.trusted or python == sys.executable
