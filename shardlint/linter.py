@@ -14,7 +14,7 @@ from shardlint.confirm.fixtures.announcements import announces, expectations_of
 from shardlint.engine.analyzer import Analyzer, Progress
 from shardlint.engine.results import Report
 from shardlint.engine.suppression import Suppressor
-from shardlint.engine.work_item import Analyzed
+from shardlint.engine.work_item import Analyzed, differing, uses_of, with_newer
 from shardlint.ide.analysis import Analysis
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.versions import NEWEST, Release, Target, only
@@ -78,7 +78,9 @@ class Linter:
     ) -> Report:
         """Check the result of `read_paths`."""
         findings = self._check(sources, progress, unresolved)
-        return Report(tuple(findings), tuple(self._notes(sources)), files, tuple(sources))
+        unreached = tuple(sorted(self._analyzer.unreached))
+        notes = self._notes(sources)
+        return Report(tuple(findings), tuple(notes), files, tuple(sources), unreached=unreached)
 
     def check_unsaved(self, source: Source, unresolved: bool = False) -> Report:
         """Check a source that is not (so) on disk, whatever it mentions."""
@@ -193,7 +195,7 @@ class Linter:
                     for f in ours[path]
                 )
                 finding = fixture_finding(span, found.message)
-                if self._selected(finding) and not shown:
+                if self.selects(finding) and not shown:
                     findings.append(finding)
         return findings, notes
 
@@ -251,13 +253,13 @@ class Linter:
         """
         return [
             use
-            for part, ours in self._parts(sources)
+            for part, ours in self.parts(sources)
             for mesh in part.settings.assumed_meshes or [None]
-            for result in part._analyze(ours, part.target.high, mesh, progress)
+            for result in part.analyze_at(ours, part.target.high, mesh, progress)
             for use in result.uses
         ]
 
-    def _parts(self, sources: Sequence[Source]) -> list[tuple[Linter, list[Source]]]:
+    def parts(self, sources: Sequence[Source]) -> list[tuple[Linter, list[Source]]]:
         """Return groups of sources that are analyzed alike, each with a linter that has its settings."""
         parts: dict[Hashable, tuple[Linter, list[Source]]] = {}
         for source in sources:
@@ -266,7 +268,7 @@ class Linter:
             parts.setdefault(settings.analysis, part)[1].append(source)
         return list(parts.values())
 
-    def _analyze(
+    def analyze_at(
         self,
         sources: Sequence[Source],
         release: Release,
@@ -312,9 +314,9 @@ class Linter:
         if not sources:
             return []
         self._analyzer.begin()
-        parts = self._parts(sources)
-        newest = [part._analyze(ours, part.target.high, None, progress) for part, ours in parts]
-        met = [_uses(results) for results in newest]
+        parts = self.parts(sources)
+        newest = [part.analyze_at(ours, part.target.high, None, progress) for part, ours in parts]
+        met = [uses_of(results) for results in newest]
         if uses_met is not None:
             uses_met += [use for known in met for use in known]
         problems: list[Finding] = []
@@ -331,12 +333,12 @@ class Linter:
         kept = []
         for f in sorted(found, key=lambda f: f.span.path):
             look()
-            if self._selected(f) and not suppressor.ignores(f):
+            if self.selects(f) and not suppressor.ignores(f):
                 kept.append(with_fix(f, by_path.get(f.span.path), self.settings_of(f.span.path).target))
         broken = {f.span.path for f in problems if f.severity is Severity.ERROR}
         whole = [source for source in sources if source.path not in broken]
-        comments = suppressor.about_comments(whole, self._wants, uses, found)
-        kept += [f for f in comments if self._selected(f) and not suppressor.ignores(f)]
+        comments = suppressor.about_comments(whole, self._wants, uses, found, bool(self._analyzer.unreached))
+        kept += [f for f in comments if self.selects(f) and not suppressor.ignores(f)]
         return [self._leveled(f) for f in self._mark_expected(ordered(kept), by_path)]
 
     def _found(
@@ -349,18 +351,23 @@ class Linter:
         from shardlint.engine.release_merge import Era, merged, parted
 
         eras: list[Era] = []
-        sources = [result.source for result in newest]
+        results: Sequence[Analyzed] = newest
         older: tuple[Release, ...] = self.target.releases
         while older:
-            results = self._analyze(sources, older[-1], None, progress) if eras else newest
-            uses += _uses(results)
-            findings, turns = self._on_meshes(results, older[-1], progress)
+            if eras:
+                # The results of the others are the same as in the era before.
+                concerned = differing(results, older[-1], eras[-1].releases[0])
+                results = with_newer(results, self.analyze_at(concerned, older[-1], None, progress))
+                if self._analyzer.unreached:
+                    break
+            uses += uses_of(results)
+            findings, turns = self.findings_at(results, older[-1], progress)
             older, alike = parted(older, turns)
             eras.append(Era(alike, findings))
         return merged(eras) if self.settings.target_jax is not None else eras[0].findings
 
-    def _on_meshes(
-        self, results: Sequence[Analyzed], release: Release, progress: Progress | None
+    def findings_at(
+        self, results: Sequence[Analyzed], release: Release, progress: Progress | None = None
     ) -> tuple[list[Finding], set[Release]]:
         """Return the findings on any mesh merged with those on each deployment mesh, and the releases
         noticed.
@@ -377,17 +384,19 @@ class Linter:
         base = self._judge(results)
         seen, told = list(results), []
         asking = [result.source for result in results if result.noticed.asks_mesh]
-        own = own_axes(_uses(results))
+        own = own_axes(uses_of(results))
         if self.settings.mesh is None:
             asking = [source for source in asking if not is_test(source.path, self.settings.root)]
         for deployment in self.settings.deployments if asking else ():
-            again = self._analyze(asking, release, deployment.mesh, progress)
+            again = self.analyze_at(asking, release, deployment.mesh, progress)
+            if self._analyzer.unreached:
+                break
             seen += again
-            findings = without_other_meshes(self._judge(_replaced(results, again)), own)
+            findings = without_other_meshes(self._judge(with_newer(results, again)), own)
             extra = {key_of(f) for f in findings if f.severity is Severity.ERROR} - set(map(key_of, base))
             if extra and not deployment.typed:
                 # JAX must reject it whatever the types of the axes are.
-                twice = self._analyze(asking, release, deployment.explicit, progress)
+                twice = self.analyze_at(asking, release, deployment.explicit, progress)
                 seen += twice
                 rejected = {key_of(f) for f in self._judge(twice) if f.severity is Severity.ERROR}
                 findings = without_errors(findings, extra - rejected)
@@ -409,7 +418,7 @@ class Linter:
         from shardlint.rules import judge
         from shardlint.rules.base import RuleSettings
 
-        uses = _uses(results)
+        uses = uses_of(results)
         settings = RuleSettings(self.settings.replicated_bytes, self.target)
         try:
             findings = judge([*(one for result in results for one in result.uses), *self._others], settings)
@@ -427,7 +436,7 @@ class Linter:
                 findings.append(finding_of(internal_error(path, error)))
         return findings
 
-    def _selected(self, finding: Finding) -> bool:
+    def selects(self, finding: Finding) -> bool:
         return self._wants(finding.span.path, finding.code, finding.name)
 
     def _wants(self, path: str, code: str, name: str) -> bool:
@@ -478,16 +487,6 @@ class Linter:
             expected = any(announces(expectation, finding) for expectation in announced[path])
             marked.append(dataclasses.replace(finding, expected=True) if expected else finding)
         return marked
-
-
-def _uses(results: Sequence[Analyzed]) -> list[Use]:
-    return [use for result in results for use in result.uses if isinstance(use, Use)]
-
-
-def _replaced(results: Sequence[Analyzed], again: Sequence[Analyzed]) -> list[Analyzed]:
-    """Return results in which those of reanalyzed sources are replaced."""
-    newer = {result.source.path: result for result in again}
-    return [newer.get(result.source.path, result) for result in results]
 
 
 def _coverage(sources: Sequence[Source], uses: Iterable[Use | FileProblem]) -> list[Judged]:

@@ -1,25 +1,18 @@
-"""What tests need before JAX is imported, and so do the processes that they start."""
+"""Which tests there are: program documents too, and with ``-m fast`` only what is fast.
+
+Importing `support` comes first: it sets the environment that JAX needs.
+"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.document_tests import DocumentFile
 from support.fast import Watch, is_fast
 from support.jax_answers import jax_raises
-
-os.environ["JAX_PLATFORMS"] = "cpu"
-# The oracle's release is the one that is judged, unless a test names another.
-os.environ["SHARDLINT_JAX"] = version("jax")
-# What JAX accepts is decided before machine code is made; that this is slow is no matter, made fast it is.
-os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
-# Where the environment forbids to keep compiled modules, each process that tests start compiles all of ours.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +29,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """With ``-m fast`` a slow module is not even imported: its head may import JAX."""
     is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
     return True if _only_fast(config) and is_test and not is_fast(collection_path) else None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> DocumentFile | None:
+    """The programs in a Markdown document are tests."""
+    is_document = file_path.suffix == ".md" and file_path.name != "README.md"
+    return DocumentFile.from_parent(parent, path=file_path) if is_document else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

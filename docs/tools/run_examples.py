@@ -2,13 +2,15 @@
 
 Self-contained: any interpreter with jax runs it. Reads a JSON object of name to program and writes one:
 ``jax``, the release, and ``outcomes``, of name to null where the program ran, else to the ``classes`` of the
-exception that it raised, the most derived first, and the first line of its ``message``.
+exception that it raised, the most derived first, the first line of its ``message``, and the ``lines`` of the
+program that were being executed, the innermost last.
 """
 
 import json
 import os
 import re
 import sys
+import traceback
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -31,8 +33,18 @@ def _executed(program: str) -> "dict | None":
     except Exception as error:
         lines = str(error).strip().splitlines()
         message = _NOISE.sub("", lines[0].strip()) if lines else ""
-        return {"classes": [cls.__name__ for cls in type(error).__mro__], "message": message}
+        return {
+            "classes": [cls.__name__ for cls in type(error).__mro__],
+            "message": message,
+            "lines": _lines(error),
+        }
     return None
+
+
+def _lines(error: Exception) -> "list[int]":
+    frames = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in frames if frame.f_code.co_filename == "<example>"]
+    return lines or [getattr(error, "lineno", 1)]
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ def decode(text: str) -> Any:
     try:
         document = json.loads(text)
         makers = [_maker(name) for name in document["classes"]]
-        made: list[Any] = []
+        objects: list[Any] = []
         weights: list[tuple[int, int]] = []
         for kind, *fields in document["parts"]:
             weight, depth, values = 1, 1, []
@@ -88,15 +88,15 @@ def decode(text: str) -> Any:
                     if number < 0:
                         raise CannotDecode("a part that is not before it")
                     weight, depth = weight + weights[number][0], max(depth, 1 + weights[number][1])
-                    values.append(made[number])
+                    values.append(objects[number])
                 else:
                     values.append(one)
             if weight > MAX_PARTS or depth > MAX_DEPTH:
                 raise CannotDecode("it has too many parts, or too deep ones")
-            made.append(makers[kind](values))
+            objects.append(makers[kind](values))
             weights.append((weight, depth))
         root = document["root"]
-        return made[root[0]] if type(root) is list else root
+        return objects[root[0]] if type(root) is list else root
     except CannotDecode:
         raise
     except Exception as error:

@@ -30,21 +30,21 @@ class Results:
 
     def key(self, source: Source, settings: Hashable) -> bytes:
         """Return a key that is equal for sources with the same own text and settings."""
-        about = blake2b(digest_size=20)
-        told = (os.getcwd(), source.path, source.devices, source.problems, settings)
-        about.update(self._tool + repr(told).encode(errors="surrogatepass"))
+        digest = blake2b(digest_size=20)
+        inputs = (os.getcwd(), source.path, source.devices, source.problems, settings)
+        digest.update(self._tool + repr(inputs).encode(errors="surrogatepass"))
         for cell in source.cells:
-            about.update(f"\0{cell.index}\0{len(cell.text)}\0".encode())
-            about.update(cell.text.encode(errors="surrogatepass"))
-        return b"uses" + about.digest()
+            digest.update(f"\0{cell.index}\0{len(cell.text)}\0".encode())
+            digest.update(cell.text.encode(errors="surrogatepass"))
+        return b"uses" + digest.digest()
 
     def get(self, key: bytes) -> Any:
         """Return the valid result for a key, None if there is none."""
-        kept = self.store.get(key)
-        if kept is None:
+        stored = self.store.get(key)
+        if stored is None:
             return None
         try:
-            before, _, result = kept.partition(b"\n")
+            before, _, result = stored.partition(b"\n")
             if not self._files.match(json.loads(before)):
                 return None
             return decode(result.decode())

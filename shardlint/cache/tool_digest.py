@@ -21,12 +21,12 @@ def tool_digest(store: Store) -> bytes:
     digest is taken from the store.
     """
     files = sorted(_files())
-    about = blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)
     for path, status in files:
-        told = (path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-        about.update(repr(told).encode(errors="surrogatepass"))
-    about.update(repr((sys.version, sys.platform)).encode())
-    key = b"tool" + about.digest()
+        identity = (path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+        digest.update(repr(identity).encode(errors="surrogatepass"))
+    digest.update(repr((sys.version, sys.platform)).encode())
+    key = b"tool" + digest.digest()
     found = store.get(key)
     if found is None or len(found) != 16:
         found = _digest([path for path, _ in files])

@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from shardlint.cli import check_edits, config_options, report_output
+from shardlint.cli.early_end import early_end, told
 from shardlint.support.gc_policy import collecting_seldom
 
 if TYPE_CHECKING:
@@ -43,7 +44,24 @@ def add_options(parser: argparse.ArgumentParser, count: Callable[[str], int]) ->
     run.add_argument(
         "--jobs", type=count, metavar="N", help="how many processes may work at a time; default: one a core"
     )
+    run.add_argument(
+        "--timeout",
+        type=_seconds,
+        metavar="SECONDS",
+        help="end after this time, and report what was found until then",
+    )
     run.add_argument("--watch", action="store_true", help="check again whenever a file changes")
+
+
+def _seconds(text: str) -> float:
+    """Return a positive number of seconds. Raises ArgumentTypeError."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text} is no positive number of seconds")
+    return value
 
 
 def check(options: argparse.Namespace) -> int:
@@ -155,12 +173,13 @@ def _checked(
             from shardlint.api import Linter, read_source
             from shardlint.engine.analyzer import Analyzer
 
-            kept = None if _writes(options) else store
-            linter = Linter(settings, found.of_folder, Analyzer(kept, options.jobs))
-            if unsaved:
-                report = linter.check_unsaved(read_source(*unsaved), options.show_unresolved)
-            else:
-                report = linter.check_read(files, sources, progress, options.show_unresolved)
+            cache = None if _writes(options) else store
+            with early_end(options.timeout) as stop:
+                linter = Linter(settings, found.of_folder, Analyzer(cache, options.jobs, stop=stop))
+                if unsaved:
+                    report = linter.check_unsaved(read_source(*unsaved), options.show_unresolved)
+                else:
+                    report = linter.check_read(files, sources, progress, options.show_unresolved)
     if recall is not None:
         recall.put(report, settings.baseline is not None, read)
     if options.confirm and linter is not None:
@@ -198,9 +217,13 @@ def _finished(
             report_output.aside(f"note: {note}")
     excerpts = Excerpts(dict([unsaved] if unsaved else []))
     report_output.write_report(report, options, excerpts, fixable, failed, _page_of(options, linter))
+    if report.unreached:
+        report_output.aside(told(report.unreached, len(report.sources)))
     if outcome.failures or failed:
         return FAILED
-    return FOUND if report.failing and not options.exit_zero else CLEAN
+    if report.failing and not options.exit_zero:
+        return FOUND
+    return FAILED if report.unreached else CLEAN
 
 
 def _page_of(options: argparse.Namespace, linter: Linter | None) -> PageOf:

@@ -95,7 +95,7 @@ def change(
     elif options.add_ignores is not None:
         outcome = _ignored(linter, report, options.add_ignores)
     elif asked:
-        outcome = _fixed(linter, report, options, known, progress)
+        outcome = fixed(linter, report, options, known, progress)
     else:
         outcome = Outcome(report)
     messages = known.shrunk() if known and not options.diff else ()
@@ -227,13 +227,14 @@ def _fails(finding: Finding) -> bool:
     return not finding.expected and finding.severity.value != "info"
 
 
-def _fixed(
+def fixed(
     linter: Linter,
     report: Report,
     options: argparse.Namespace,
     known: _Known | None,
     progress: Progress | None,
 ) -> Outcome:
+    """Apply the fixes of a report, or show them, and check again what is left."""
     from shardlint.fixes.documents import CannotChange, read_document, write
     from shardlint.fixes.fixpoint import fix_all
 
@@ -251,11 +252,11 @@ def _fixed(
                 documents.append(read_document(source.path))
             except CannotChange as error:
                 failures.append(str(error))
-    fixed = fix_all(documents, report.findings, options.unsafe_fixes, check)
-    changed = [(fixed.before[path], after) for path, after in sorted(fixed.after.items())]
+    done = fix_all(documents, report.findings, options.unsafe_fixes, check)
+    changed = [(done.before[path], after) for path, after in sorted(done.after.items())]
     changed = [(before, after) for before, after in changed if before.data != after.data]
     if options.diff:
-        messages = [*fixed.notes, _count(fixed, "Would fix")] if changed else fixed.notes
+        messages = [*done.notes, _count(done, "Would fix")] if changed else done.notes
         out = "".join(_difference(before, after) for before, after in changed)
         return Outcome(report, 1 if changed else 0, out, tuple(messages), tuple(failures))
     written = []
@@ -265,23 +266,23 @@ def _fixed(
             written.append((before, after))
         except CannotChange as error:
             failures.append(str(error))
-    fixed.fixed = [f for f in fixed.fixed if any(f.span.path == before.path for before, _ in written)]
+    done.fixed = [f for f in done.fixed if any(f.span.path == before.path for before, _ in written)]
     now = report
     if written:
         now = linter.check_paths(options.paths, progress, options.show_unresolved)
         now = known.without(now) if known else now
-        if blame := _harmed(report, now, [before.path for before, _ in written], fixed):
+        if blame := _harmed(report, now, [before.path for before, _ in written], done):
             for before, after in written:
                 try:
                     write(after, before)
                 except CannotChange as error:
                     failures.append(f"{error}; its fixes should have been taken back")
-            fixed.notes.append(f"all fixes were taken back: they make new errors in {blame}")
-            fixed.fixed, now = [], report
-    messages = [*fixed.notes]
-    if fixed.fixed:
-        messages.append(_count(fixed, "Fixed"))
-        messages += _listed(fixed.fixed) if options.show_fixes else ()
+            done.notes.append(f"all fixes were taken back: they make new errors in {blame}")
+            done.fixed, now = [], report
+    messages = [*done.notes]
+    if done.fixed:
+        messages.append(_count(done, "Fixed"))
+        messages += _listed(done.fixed) if options.show_fixes else ()
     return Outcome(now, 0 if options.fix_only else None, "", tuple(messages), tuple(failures))
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from shardlint import __version__
 from shardlint.cli import check as checking
 from shardlint.cli import check_edits, config_options, report_output
+from shardlint.cli import upgrade as upgrading
 from shardlint.cli.check import CLEAN, FAILED, FOUND, UsageError, check, complain
 
 if TYPE_CHECKING:
@@ -344,6 +345,8 @@ def make_parser() -> argparse.ArgumentParser:
     report.add_argument("--output-format", choices=("text", "json", "html"), default="text")
     report.add_argument("--output-file", metavar="FILE", help="write the report to a file")
 
+    _add_paths(upgrading.add_command(commands, _count))
+
     run = commands.add_parser("run", help="execute fixtures and compare what JAX does with what is found")
     run.add_argument("paths", nargs="+", metavar="FIXTURE", help="programs, notebooks, or folders of them")
     _add_mesh(run)
@@ -391,6 +394,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "layout": _layout,
     "report": _report,
     "run": _run,
+    "upgrade": upgrading.upgrade,
     "config": _config,
     "explain": _explain,
     "rules": _rules,

@@ -158,16 +158,16 @@ def _text(
     from shardlint.output.formats.concise import summary
     from shardlint.output.terminal_styles import Styles, styles_for
 
-    shown = tuple(f for f in report.findings if options.show_expected or not f.expected)
+    findings = tuple(f for f in report.findings if options.show_expected or not f.expected)
     format_ = options.output_format
     if options.statistics:
         from shardlint.output.tables import statistics
 
-        text = (statistics.as_json if format_ == "json" else statistics.as_text)(shown)
+        text = (statistics.as_json if format_ == "json" else statistics.as_text)(findings)
     else:
         styles = Styles() if options.output_file else styles_for(sys.stdout)
         results = registry.Results(
-            shown,
+            findings,
             excerpts.lines,
             excerpts.in_file,
             _pages,

@@ -60,9 +60,9 @@ def _begin(changed: list[str]) -> float:
 def _end(start: float) -> None:
     """Print the time at which the check ended, and its duration."""
     sys.stdout.flush()
-    took = time.monotonic() - start
+    seconds = time.monotonic() - start
     print(
-        f"{time.strftime('%H:%M:%S')}: {took:.1f} s. Watching for changes; Ctrl-C ends.",
+        f"{time.strftime('%H:%M:%S')}: {seconds:.1f} s. Watching for changes; Ctrl-C ends.",
         file=sys.stderr,
         flush=True,
     )

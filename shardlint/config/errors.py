@@ -37,5 +37,5 @@ def nearest_of(word: str, known: Iterable[str], *, others: bool = True) -> str:
     close = close or [small[name] for name in difflib.get_close_matches(word.lower(), small, n=1, cutoff=0.5)]
     if close:
         return f'; did you mean "{close[0]}"?'
-    shown = sorted(known)[:24] + ["..."] * (len(known) > 24)
-    return f"; the keys are {', '.join(shown)}" if others and known else ""
+    names = sorted(known)[:24] + ["..."] * (len(known) > 24)
+    return f"; the keys are {', '.join(names)}" if others and known else ""

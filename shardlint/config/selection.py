@@ -172,17 +172,17 @@ def without_effect(settings: Settings) -> list[str]:
     """Return messages about selectors that name preview rules while preview is off."""
     if settings.preview:
         return []
-    asked = {
+    requested = {
         selector: None
         for selection in selections(settings)
         for selector in (*(selection.select or ()), *selection.extend_select)
         if selector != "ALL"
     }
-    if not asked:
+    if not requested:
         return []
     waiting = [rule for rule in known_rules() if rule.preview]
     return [
         f'"{selector}" has no effect: the rule is in preview; --preview or `preview = true` lets it in'
-        for selector in asked
+        for selector in requested
         if any(selector in (rule.code, rule.name) for rule in waiting)
     ]

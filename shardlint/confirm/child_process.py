@@ -119,9 +119,9 @@ class Child:
 
 def fake_environment(devices: int) -> dict[str, str]:
     """Return the environment of a process with this many fake CPU devices and no others."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
     flags = f"--xla_force_host_platform_device_count={devices}"
-    return {**kept, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags, "PYTHONIOENCODING": "utf-8"}
+    return {**environment, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags, "PYTHONIOENCODING": "utf-8"}
 
 
 def resident_bytes(pid: int) -> int | None:
@@ -135,8 +135,8 @@ def resident_bytes(pid: int) -> int | None:
     except (OSError, ValueError, IndexError):
         pass
     try:
-        asked = ["ps", "-o", "rss=", "-p", str(pid)]
-        said = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=5)
-        return int(said.stdout) * 1024
+        command = ["ps", "-o", "rss=", "-p", str(pid)]
+        completed = subprocess.run(command, capture_output=True, text=True, check=False, timeout=5)
+        return int(completed.stdout) * 1024
     except (OSError, ValueError, subprocess.SubprocessError):
         return None

@@ -122,9 +122,9 @@ class Confirmer:
             self._connection = None
             self._note(str(reason))
             return _UNCONFIRMED
-        for said in (answer, twin, *([] if other is None else [other])):
-            if "unsupported" in said:
-                return Outcome(Confirmation.NOT_RUNNABLE, f"JAX {said['jax']}: {said['unsupported']}")
+        for reply in (answer, twin, *([] if other is None else [other])):
+            if "unsupported" in reply:
+                return Outcome(Confirmation.NOT_RUNNABLE, f"JAX {reply['jax']}: {reply['unsupported']}")
         outcome = judged(witness, answer, twin)
         return outcome if other is None else agreed(outcome, judged(witness, other, twin))
 
@@ -156,8 +156,8 @@ class Confirmer:
 
 def _key(witness: Witness) -> str:
     """Return a key that is equal for findings with the same outcome."""
-    asked = (witness.request, witness.elsewhere, witness.repaired)
-    return json.dumps([*asked, witness.expects, witness.unsharded], sort_keys=True)
+    requests = (witness.request, witness.elsewhere, witness.repaired)
+    return json.dumps([*requests, witness.expects, witness.unsharded], sort_keys=True)
 
 
 def judged(witness: Witness, answer: Answer, twin: Answer) -> Outcome:
@@ -171,9 +171,9 @@ def judged(witness: Witness, answer: Answer, twin: Answer) -> Outcome:
             return _UNCONFIRMED if abstract else Outcome(Confirmation.REFUTED, f"{jax}: accepted")
         if any(_is_sharded(answer, dimension) for dimension in witness.unsharded):
             return Outcome(Confirmation.REFUTED, f"{jax}: accepted, sharded {answer['spec']}")
-        said = f"replicated on {answer['devices']} devices" if witness.unsharded else "in silence"
+        outcome = f"replicated on {answer['devices']} devices" if witness.unsharded else "in silence"
         confirmation = Confirmation.CONFIRMED if twin["ok"] else Confirmation.UNCONFIRMED
-        return Outcome(confirmation, f"{jax}: accepted, {said}")
+        return Outcome(confirmation, f"{jax}: accepted, {outcome}")
     raised = (answer["exception"], *answer["bases"])
     matches = witness.expects in raised and twin["ok"]
     confirmation = Confirmation.CONFIRMED if matches else Confirmation.UNCONFIRMED
@@ -184,8 +184,8 @@ def agreed(returned: Outcome, inside: Outcome) -> Outcome:
     """Return the common outcome of an array that jit returns and one that it computes with."""
     if returned.confirmation is inside.confirmation:
         return returned
-    said = f"{returned.said} where jit returns it, {inside.said} where it does not"
-    return Outcome(Confirmation.UNCONFIRMED, said)
+    outcome = f"{returned.said} where jit returns it, {inside.said} where it does not"
+    return Outcome(Confirmation.UNCONFIRMED, outcome)
 
 
 def _is_sharded(answer: Answer, dimension: int) -> bool:

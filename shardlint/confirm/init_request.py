@@ -117,8 +117,8 @@ def _read(init: str, rules: str | None, answer: dict[str, Any]) -> Initialized:
     )
     others = tuple("/".join(one["path"]) for one in found if one["shape"] is None)
     if not arrays:
-        held = f"a {found[0]['dtype']}, which is no pytree of arrays" if found else "an empty pytree"
-        raise InitFailed(f"{init} makes {held}; it must return parameters, as `model.init(...)` does")
+        content = f"a {found[0]['dtype']}, which is no pytree of arrays" if found else "an empty pytree"
+        raise InitFailed(f"{init} makes {content}; it must return parameters, as `model.init(...)` does")
     table = answer.get("rules")
     chosen = answer.get("chosen")
     return Initialized(

@@ -21,9 +21,9 @@ def installed_release(python: str | None = None) -> Release | None:
     try:
         if python in (None, sys.executable):
             return Release.parse(metadata.version("jax"))
-        asked = subprocess.run(
+        completed = subprocess.run(
             [python, "-I", "-c", _ASK], capture_output=True, text=True, timeout=_SECONDS, check=True
         )
-        return Release.parse(asked.stdout)
+        return Release.parse(completed.stdout)
     except (metadata.PackageNotFoundError, OSError, ValueError, subprocess.SubprocessError):
         return None

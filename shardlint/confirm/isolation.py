@@ -76,9 +76,9 @@ def search_path(folders: Sequence[str]) -> list[str]:
     """Return the folders of installed packages of this interpreter, except those that lead into
     ``folders``.
     """
-    environment, said = home_of(sys.executable)
+    environment, message = home_of(sys.executable)
     prefixes = [environment] if environment else []
-    if not environment or said.get("include-system-site-packages", "").lower() == "true":
+    if not environment or message.get("include-system-site-packages", "").lower() == "true":
         prefixes += [sys.base_prefix, sys.base_exec_prefix]
     found: dict[str, None] = {}
     for packages in site.getsitepackages(prefixes):

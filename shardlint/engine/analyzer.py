@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from shardlint.engine.work_item import Analyzed, Work, work_on
+from shardlint.engine.work_item import Analyzed, Work, unreached, work_on
 from shardlint.model.uses import FileProblem, Use
 from shardlint.source import Source
 from shardlint.source.workspace import file_access
+from shardlint.support.cancellation import Stop, Stopped, look, stoppable
 from shardlint.support.gc_policy import collecting_seldom
 
 if TYPE_CHECKING:
@@ -32,12 +34,20 @@ class Analyzer:
         store: where results are kept, None to keep none.
         jobs: how many processes may work at a time; None for as many as there are cores.
         programs: keeps programs for the next time they are asked for, where one process works.
+        stop: ends the analysis early, as if the rest of the files had not been reached.
     """
 
     def __init__(
-        self, store: Store | None = None, jobs: int | None = 1, programs: Programs | None = None
+        self,
+        store: Store | None = None,
+        jobs: int | None = 1,
+        programs: Programs | None = None,
+        stop: Stop | None = None,
     ) -> None:
         self._store = store
+        self._stop = stop
+        #: The paths of files that were not analyzed to their end, since the analysis ended early.
+        self.unreached: set[str] = set()
         self._programs = programs
         self._results: Results | None = None
         self.jobs = jobs or _cores()
@@ -52,8 +62,9 @@ class Analyzer:
     def analyze(
         self, sources: Sequence[Source], settings: InferenceSettings, progress: Progress | None = None
     ) -> list[Analyzed]:
-        """Analyze each source as a program of its own. A crash on one is reported as a problem of that
-        file.
+        """Analyze each source as a program of its own.
+
+        A crash on one is reported as a problem of that file; so is an early end.
         """
         results = None if settings.exhaustive else self._results
         found: list[Analyzed | None] = [None] * len(sources)
@@ -65,7 +76,7 @@ class Analyzer:
             file_access.merge(results.accesses)
         left = [number for number, known in enumerate(found) if known is None]
         works = self._worked(sources, left, settings)
-        with collecting_seldom():
+        with collecting_seldom(), self._until_stopped():
             for done, (number, work) in enumerate(works, len(sources) - len(left)):
                 if progress is not None:
                     progress("checking", done, len(sources))
@@ -73,7 +84,19 @@ class Analyzer:
                 file_access.merge(work.read)
                 if results is not None and work.whole and (text := work.encoded()) is not None:
                     results.put(keys[number], text, work.read)
-        return [one for one in found if one is not None]
+        for one, source in zip(found, sources, strict=True):
+            if one is None or (one.is_partial and self._stop is not None and self._stop.asked):
+                self.unreached.add(source.path)
+        return [one or unreached(source) for one, source in zip(found, sources, strict=True)]
+
+    @contextmanager
+    def _until_stopped(self) -> Iterator[None]:
+        """Run the block until it is done or the early end is asked for."""
+        if self._stop is None:
+            yield
+            return
+        with suppress(Stopped), stoppable(self._stop):
+            yield
 
     def _worked(
         self, sources: Sequence[Source], left: Sequence[int], settings: InferenceSettings
@@ -83,8 +106,9 @@ class Analyzer:
         size = {number: sum(len(cell.text) for cell in sources[number].cells) + 1 for number in left}
         whole = sum(size.values())
         for position, number in enumerate(left):
-            taken = time.monotonic() - start
-            if self.jobs > 1 and done and taken > _TRIAL and taken / done * (whole - done) > _WORTH_IT:
+            look()
+            seconds = time.monotonic() - start
+            if self.jobs > 1 and done and seconds > _TRIAL and seconds / done * (whole - done) > _WORTH_IT:
                 from shardlint.engine.process_pool import chunked, in_processes
 
                 rest = chunked(left[position:], size, self.jobs)

@@ -112,18 +112,18 @@ def compare(
     """
     left = Counter(known)
     unmatched = [i for i, finding in enumerate(findings) if may_be_known(finding)]
-    kept: list[Entry] = []
+    entries: list[Entry] = []
     for sign in _SIGNS:
-        unmatched = _match(left, found, unmatched, kept, sign)
+        unmatched = _match(left, found, unmatched, entries, sign)
     gone = Counter({e: n for e, n in left.items() if _is_gone(os.path.join(folder, e.path))})
     absent = Counter(gone)
-    unmatched = _match(gone, found, unmatched, kept, _moved)
+    unmatched = _match(gone, found, unmatched, entries, _moved)
     left -= absent - gone
     stale = [e for e in left.elements() if e.path in checked or e in gone]
     others = list((left - Counter(stale)).elements())
     new = set(unmatched) | {i for i, f in enumerate(findings) if not may_be_known(f)}
     return Compared(
-        tuple(f for i, f in enumerate(findings) if i in new), tuple(sorted([*kept, *others])), len(stale)
+        tuple(f for i, f in enumerate(findings) if i in new), tuple(sorted([*entries, *others])), len(stale)
     )
 
 
@@ -151,9 +151,9 @@ def _match(
         by_sign.setdefault(sign(entry), []).append(entry)
     over = []
     for index in unmatched:
-        alike = by_sign.get(sign(found[index]))
-        if alike:
-            left[alike.pop()] -= 1
+        candidates = by_sign.get(sign(found[index]))
+        if candidates:
+            left[candidates.pop()] -= 1
             kept.append(found[index])
         else:
             over.append(index)

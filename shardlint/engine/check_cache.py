@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 #: Options that do not affect findings: how they are shown, what is done with them, and how they are computed.
 _ASIDE = frozenset(
-    "command output_format output_file statistics quiet exit_zero show_expected no_cache cache_dir jobs "
-    "watch fix fix_only unsafe_fixes diff show_fixes add_ignores baseline write_baseline python "
+    "command timeout output_format output_file statistics quiet exit_zero show_expected no_cache cache_dir "
+    "jobs watch fix fix_only unsafe_fixes diff show_fixes add_ignores baseline write_baseline python "
     "stdin_filename".split()
 )
 #: Files that mark a project's root, if nothing else determines where results are stored.
@@ -68,18 +68,18 @@ class Recall:
     def __init__(self, store: Store, options: argparse.Namespace) -> None:
         self._store = store
         self._since = validation.now()
-        told = {name: value for name, value in sorted(vars(options).items()) if name not in _ASIDE}
-        about = blake2b(tool_digest(store), digest_size=20)
-        about.update(repr((os.getcwd(), str(ASSUMED), told)).encode(errors="surrogatepass"))
-        self._key = b"check" + about.digest()
+        arguments = {name: value for name, value in sorted(vars(options).items()) if name not in _ASIDE}
+        digest = blake2b(tool_digest(store), digest_size=20)
+        digest.update(repr((os.getcwd(), str(ASSUMED), arguments)).encode(errors="surrogatepass"))
+        self._key = b"check" + digest.digest()
 
     def recalled(self) -> Recalled | None:
         """Return the cached check, None if anything that it read has changed."""
-        kept = self._store.get(self._key)
-        if kept is None:
+        stored = self._store.get(self._key)
+        if stored is None:
             return None
         try:
-            before, _, result = kept.partition(b"\n")
+            before, _, result = stored.partition(b"\n")
             record, now = json.loads(before), validation.CurrentFiles()
             if not now.match(record):
                 return None
@@ -98,7 +98,8 @@ class Recall:
     def put(self, report: Report, has_baseline: bool, read: file_access.FileAccesses) -> None:
         """Store a finished check, unless a file changed meanwhile or something failed."""
         read = read.whole()
-        if read.inconsistent or any(finding.name == "internal-error" for finding in report.findings):
+        failed = any(finding.name == "internal-error" for finding in report.findings)
+        if failed or read.inconsistent or report.unreached:
             return
         findings = tuple(replace(finding, use=None) for finding in report.findings)
         paths = tuple(source.path for source in report.sources)

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from shardlint.engine.work_item import Work, failed, work_on
 from shardlint.source import Source
+from shardlint.support.cancellation import NOW, Stop, stoppable
 from shardlint.support.gc_policy import collecting_seldom
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 
 #: Chunks for each process, so that none finishes long before the others.
 _CHUNKS = 6
+#: Seconds between two looks at whether the analysis is to end early.
+_POLL = 0.2
+#: Seconds for which the files in work are waited for after a stop.
+_GRACE = 3.0
 
 
 def chunked(numbers: Sequence[int], size: Mapping[int, int], jobs: int) -> list[list[int]]:
@@ -58,23 +64,33 @@ def in_processes(
     """Analyze chunks of sources, given by index, in several processes; yield results as they finish.
 
     The source that a process died on is retried in another one; if that dies too, it is the file's problem.
+    After a gentle stop, what is in work is waited for, briefly.
     """
     waiting = deque(list(chunk) for chunk in chunks)
     workers: list[_Worker] = []
     killed: Counter[int] = Counter()
+    until: float | None = None
     try:
         while waiting or workers:
             while waiting and len(workers) < jobs:
                 workers.append(_started(sources, settings, workers))
                 _send(workers[-1], waiting.popleft())
-            for connection in wait([worker.connection for worker in workers]):
+            if NOW.stop.asked:
+                # Each worker ends with the file in work.
+                waiting.clear()
+                for worker in workers:
+                    worker.process.terminate()
+                until = until or time.monotonic() + _GRACE
+                if time.monotonic() > until:
+                    return
+            for connection in wait([worker.connection for worker in workers], _POLL):
                 worker = next(one for one in workers if one.connection is connection)
                 try:
                     message = worker.connection.recv()
                 except (EOFError, OSError):
                     _stop(worker)
                     workers.remove(worker)
-                    if worker.doing:
+                    if worker.doing and until is None:
                         guilty, *others = worker.doing
                         killed[guilty] += 1
                         waiting.extendleft([others] if others else [])
@@ -159,12 +175,15 @@ def _work(
     """Run a worker process: analyze the requested sources until the connection closes."""
     for other in inherited:
         other.close()
+    stop = Stop(gentle=True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: stop.ask())
     # As the command line does; a spawned process does not inherit the filter.
     warnings.simplefilter("ignore", SyntaxWarning)
-    with collecting_seldom(), contextlib.suppress(EOFError, OSError):
-        while True:
-            chunk = connection.recv()
-            for number in chunk:
+    with collecting_seldom(), contextlib.suppress(EOFError, OSError), stoppable(stop):
+        while not stop.asked:
+            for number in connection.recv():
                 connection.send((number, work_on(sources[number], settings)))
+                if stop.asked:
+                    return
             connection.send(None)

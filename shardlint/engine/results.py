@@ -17,7 +17,7 @@ class Report:
     """The findings of a check, in reading order.
 
     ``files`` is the number of files examined; ``sources`` are the relevant ones, ``unsaved`` contents that
-    are not (so) on disk.
+    are not (so) on disk, ``unreached`` the paths of files that were not checked to the end.
     """
 
     findings: tuple[Finding, ...]
@@ -25,6 +25,7 @@ class Report:
     files: int = 0
     sources: Sequence[Source] = ()
     unsaved: bool = False
+    unreached: tuple[str, ...] = ()
 
     @property
     def failing(self) -> tuple[Finding, ...]:

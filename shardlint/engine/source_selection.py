@@ -19,11 +19,13 @@ def read_paths(
     settings: Settings,
     progress: Progress | None = None,
     broken: bool = False,
+    wanted: Callable[[bytes], bool] | None = None,
 ) -> tuple[int, list[Source]]:
     """Return the number of files under the paths, and the relevant sources, in order.
 
     ``nearest`` returns the settings for a folder, ``settings`` are those of the run. Where all files are
-    relevant, ``broken`` ones that do not mention sharding are left out unless requested.
+    relevant, ``broken`` ones that do not mention sharding are left out unless requested. Files whose
+    bytes are ``wanted`` are relevant too.
     """
     from shardlint.source.workspace.discovery import discover
     from shardlint.source.workspace.file_access import MOST_BYTES, read
@@ -40,7 +42,7 @@ def read_paths(
         except OSError:
             relevant[file.path] = None
             continue
-        matters = file.named or code_mentions_sharding(data)
+        matters = file.named or (wanted is not None and wanted(data)) or code_mentions_sharding(data)
         (relevant if matters else others)[file.path] = data
     if not relevant and not (others and settings.exhaustive):
         return len(found), []

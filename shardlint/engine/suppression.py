@@ -50,20 +50,26 @@ class Suppressor:
         return ignored
 
     def about_comments(
-        self, sources: Iterable[Source], wanted: Wanted, uses: Iterable[Use], found: Iterable[Finding]
+        self,
+        sources: Iterable[Source],
+        wanted: Wanted,
+        uses: Iterable[Use],
+        found: Iterable[Finding],
+        stopped: bool = False,
     ) -> Iterator[Finding]:
         """Return findings about the comments themselves.
 
         A comment that ignores nothing is reported if every rule that it selects was enabled, and everything
         in its scope was understood: unjudged ``uses`` may be judged in another program, and no finding in
-        ``found`` may indicate that a file was not evaluated completely.
+        ``found`` may indicate that a file was not evaluated completely; nor may the check have been
+        ``stopped`` early.
         """
         from shardlint.rules import all_rules
 
         rules = {rule.code: rule.name for rule in all_rules()}
         every = {**rules, **{rule.code: rule.name for rule in FILE_RULES}}
         undecided: list[Use] | None = None
-        partial = any(finding.name == "cut-short" for finding in found)
+        partial = stopped or any(finding.name == "cut-short" for finding in found)
         for source in sources:
             yield from _misread(source, every)
             if partial:
@@ -87,9 +93,9 @@ class Suppressor:
             for suppression in suppressions(cell.text):
                 idle = []
                 for selector in suppression.codes or ("",):
-                    meant = [code for code, name in every.items() if matches(code, name, [selector])]
-                    judged = all(code in rules and wanted(source.path, code, every[code]) for code in meant)
-                    if selector and not (meant and judged):
+                    matched = [code for code, name in every.items() if matches(code, name, [selector])]
+                    judged = all(code in rules and wanted(source.path, code, every[code]) for code in matched)
+                    if selector and not (matched and judged):
                         continue
                     if (source.path, cell.index, suppression.written, selector) not in self._used:
                         idle.append(selector)
@@ -99,8 +105,8 @@ class Suppressor:
 
 def _kinds(selectors: Iterable[str], rules: Iterable[AnyRule]) -> tuple[type[Use], ...]:
     """Return the kinds of use that the selected rules examine."""
-    meant = (r for r in rules if any(not s or matches(r.code, r.name, [s]) for s in selectors))
-    return tuple({kind for rule in meant for kind in rule.kinds})
+    selected = (r for r in rules if any(not s or matches(r.code, r.name, [s]) for s in selectors))
+    return tuple({kind for rule in selected for kind in rule.kinds})
 
 
 def _speaks_of(suppression: Suppression, path: str, cell: Cell, use: Use) -> bool:
@@ -145,9 +151,9 @@ def _unused(path: str, cell: Cell, written: Written, idle: Sequence[str]) -> Fin
 
 def _without(path: str, cell: Cell, written: Written, codes: Sequence[str]) -> Edit:
     """Return the edit that removes codes from the brackets of a directive."""
-    kept = ", ".join(code for code, _, _ in written.codes if code not in codes)
+    remaining = ", ".join(code for code, _, _ in written.codes if code not in codes)
     start, end = written.codes[0][1], written.codes[-1][2]
-    return Edit(Span(path, written.line, start, written.line, end, cell.index), kept)
+    return Edit(Span(path, written.line, start, written.line, end, cell.index), remaining)
 
 
 def _removed(path: str, cell: Cell, written: Written) -> Edit:
@@ -193,9 +199,9 @@ def _misread(source: Source, rules: Mapping[str, str]) -> Iterator[Finding]:
 def _malformed(written: Written, rules: Mapping[str, str]) -> str | None:
     if not written.bare and not written.codes:
         return f"`{written.verb}[]` names no rule, and does nothing"
-    meant = re.match(r"[\s:=(]*(?P<code>SHL\d+|[a-z]+(?:-[a-z]+)+)", written.reason) if written.bare else None
-    if meant and any(matches(rule, name, [meant["code"]]) for rule, name in rules.items()):
-        code = meant["code"]
+    match = re.match(r"[\s:=(]*(?P<code>SHL\d+|[a-z]+(?:-[a-z]+)+)", written.reason) if written.bare else None
+    if match and any(matches(rule, name, [match["code"]]) for rule, name in rules.items()):
+        code = match["code"]
         return f"without brackets, `{written.verb}` speaks of every rule; write `{written.verb}[{code}]`"
     if written.verb == "enable" and not written.alone:
         return "`enable` stands on a line of its own, or does nothing"

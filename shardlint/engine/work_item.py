@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shardlint.model.uses import FileProblem, Use
+from shardlint.model.spans import Span
+from shardlint.model.uses import UNREACHED, FileProblem, Use
 from shardlint.source import Source
 from shardlint.source.file_problems import internal_error
 from shardlint.source.workspace import file_access
@@ -13,6 +14,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference import InferenceSettings, Noticed
+    from shardlint.laws.versions import Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,35 @@ def done(analyzed: Analyzed, read: file_access.FileAccesses) -> Work:
     return Work(analyzed, read, whole=not analyzed.is_partial)
 
 
+def unreached(source: Source) -> Analyzed:
+    """Return the result of a source that was not analyzed, since the check ended before."""
+    from shardlint.inference import Noticed
+
+    problem = FileProblem(UNREACHED, "the check ended before", Span(source.path, 1, 1, 1, 1))
+    return Analyzed(source, [problem], Noticed())
+
+
 def failed(source: Source, error: Exception, read: file_access.FileAccesses | None = None) -> Work:
     """Return the work on a source that could not be analyzed."""
     from shardlint.inference import Noticed
 
     uses = [internal_error(source.path, error)]
     return Work(Analyzed(source, uses, Noticed()), read or file_access.FileAccesses(), whole=False)
+
+
+def uses_of(results: Sequence[Analyzed]) -> list[Use]:
+    """Return the uses in all results."""
+    return [use for result in results for use in result.uses if isinstance(use, Use)]
+
+
+def with_newer(results: Sequence[Analyzed], again: Sequence[Analyzed]) -> list[Analyzed]:
+    """Return results in which those of reanalyzed sources are replaced."""
+    newer = {result.source.path: result for result in again}
+    return [newer.get(result.source.path, result) for result in results]
+
+
+def differing(results: Sequence[Analyzed], older: Release, newer: Release) -> list[Source]:
+    """Return the sources whose results on two releases of JAX may differ, by what they noticed."""
+    return [
+        result.source for result in results if any(older < turn <= newer for turn in result.noticed.turns)
+    ]

@@ -63,14 +63,14 @@ def compatible(findings: Iterable[Finding]) -> list[Finding]:
     A fix is applied whole or not at all. Two fixes may share an edit, such as an import that both need.
     """
     claimed: dict[Edit, None] = {}
-    taken = []
+    accepted = []
     for finding in sorted((f for f in findings if f.fix is not None), key=_order):
         edits = finding.fix.edits if finding.fix else ()
         fresh = [edit for edit in edits if edit not in claimed]
         if all(not _clash(edit, other) for edit in fresh for other in claimed):
             claimed.update(dict.fromkeys(fresh))
-            taken.append(finding)
-    return taken
+            accepted.append(finding)
+    return accepted
 
 
 def _order(finding: Finding) -> tuple[_Position, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from shardlint.ide.axis_index import stands_in_strings
+from shardlint.ide.axis_index import needs_no_escapes
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Mesh
 from shardlint.model.uses import ShardingUse, SpecUse, Use, ValueUse
@@ -125,7 +125,7 @@ class Scopes:
         if not _COLLECTIVES.isdisjoint(names):
             for name, size in self._bound.items():
                 found.setdefault(str(name), Candidate(str(name), size, None, 2))
-        fit = (candidate for candidate in found.values() if stands_in_strings(candidate.name))
+        fit = (candidate for candidate in found.values() if needs_no_escapes(candidate.name))
         return sorted(fit, key=lambda candidate: candidate.rank)
 
     def _ranked(self, writing: Writing, line: int) -> Iterator[tuple[int, Mesh]]:

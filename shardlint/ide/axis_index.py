@@ -83,14 +83,14 @@ class Axis:
     @property
     def definitions(self) -> list[Span]:
         """Return the places where meshes, or the transforms that bind it, define the name; may be empty."""
-        made = [one.span for one in self.occurrences if one.role is Role.MESH]
-        return made or [one.span for one in self.occurrences if one.role is Role.BINDER]
+        definitions = [one.span for one in self.occurrences if one.role is Role.MESH]
+        return definitions or [one.span for one in self.occurrences if one.role is Role.BINDER]
 
     def why_not(self, name: str) -> str | None:
         """Return the reason why this axis cannot have another name; None where it can."""
         if not name.strip():
             return "the name of an axis is not empty"
-        if not stands_in_strings(name):
+        if not needs_no_escapes(name):
             return f"{name!r} cannot stand in every string as it is"
         if name in self.beside and name != self.name:
             mesh = next((mesh for mesh in self.meshes if name in mesh.names), None)
@@ -108,7 +108,7 @@ class Axis:
             return None
 
 
-def stands_in_strings(name: str) -> bool:
+def needs_no_escapes(name: str) -> bool:
     """Return whether a name can be written in any string without escapes."""
     return not any(not letter.isprintable() or letter in "'\"\\{}" for letter in name)
 
@@ -165,10 +165,10 @@ class AxisIndex:
 
         Empty where another mesh has an axis of that name, too.
         """
-        alike = [one for one in self.axes if one.name == axis.name and one is not axis]
-        if axis.kind != _MESH_AXIS or any(one.kind == _MESH_AXIS for one in alike):
+        namesakes = [one for one in self.axes if one.name == axis.name and one is not axis]
+        if axis.kind != _MESH_AXIS or any(one.kind == _MESH_AXIS for one in namesakes):
             return []
-        open_ = [one for one in alike if one.kind == _OF_NO_MESH and not one.computed]
+        open_ = [one for one in namesakes if one.kind == _OF_NO_MESH and not one.computed]
         return [occurrence.span for one in open_ for occurrence in one.occurrences]
 
     # -- reading uses ---------------------------------------------------------------------------------

@@ -196,8 +196,8 @@ class Knowledge:
 
     def _mesh_at(self, place: Span) -> Mesh | None:
         """Return the mesh created at a place, if its uses identify a single one."""
-        held = self._made.get(place, set())
-        return next(iter(held)) if len(held) == 1 else None
+        meshes = self._made.get(place, set())
+        return next(iter(meshes)) if len(meshes) == 1 else None
 
     @cached_property
     def _made(self) -> dict[Span, set[Mesh]]:
@@ -242,8 +242,8 @@ class Knowledge:
                 known = _placement(use, use.place.resolve())
                 for span in self._spec_spans(use):
                     texts.setdefault(span, set()).add(None if known is None else _shard_text(known))
-        for span, said in texts.items():
-            if span.path == self._path and len(said) == 1 and (text := said.pop()) is not None:
+        for span, labels in texts.items():
+            if span.path == self._path and len(labels) == 1 and (text := labels.pop()) is not None:
                 yield Hint(span, f"→ {text}")
 
     def _hints_of_bodies(self) -> Iterator[Hint]:
@@ -255,8 +255,8 @@ class Knowledge:
                 shape = None if unknown or isinstance(use.shape, Unknown) else use.shape
                 text = None if shape is None or not shape else type_text(shape, use.dtype)
                 texts.setdefault(use.place.resolve(), set()).add(text)
-        for span, said in texts.items():
-            text = said.pop() if len(said) == 1 else None
+        for span, labels in texts.items():
+            text = labels.pop() if len(labels) == 1 else None
             if span.path == self._path and text is not None and "?" not in text:
                 yield Hint(span, f": {text}", local=True)
 

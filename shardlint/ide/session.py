@@ -219,7 +219,7 @@ def run_fixture(
     """
     from shardlint.confirm.fixtures.announcements import expectations_of
     from shardlint.confirm.fixtures.comparison import compare
-    from shardlint.confirm.fixtures.results import jax_said
+    from shardlint.confirm.fixtures.results import jax_outcome
     from shardlint.confirm.fixtures.runs import run_fixture
     from shardlint.source.file_problems import fixture_finding
 
@@ -231,7 +231,7 @@ def run_fixture(
         line = min(max(found.line, 1), len(lines[cell]))
         end = len(lines[cell][line - 1]) + 1
         disagreements.append(fixture_finding(Span(source.path, line, 1, line, end, cell), found.message))
-    verdicts = tuple(Verdict(unit.place.cell, unit.place.line, jax_said(unit)) for unit in run.units)
+    verdicts = tuple(Verdict(unit.place.cell, unit.place.line, jax_outcome(unit)) for unit in run.units)
     return Ran(run.jax, verdicts, tuple(disagreements), run.problem)
 
 

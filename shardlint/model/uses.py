@@ -253,11 +253,13 @@ class ParameterUse(Use):
 class ApiReference(Use):
     """A qualified name, or an argument (``f(x=)``), that exists only in some JAX releases.
 
-    ``release`` is the one that was assumed.
+    ``release`` is the one that was assumed. ``reached`` is false where only the text shows the reference: it
+    may never run.
     """
 
     name: str
     release: Release = ASSUMED
+    reached: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,6 +315,10 @@ class PatternUse(Use):
     site: Place
 
 
+#: The kind of problem of a file that was not analyzed, since the check ended before.
+UNREACHED = "unreached"
+
+
 @dataclass(frozen=True, slots=True)
 class FileProblem:
     """Something wrong with a file itself: unreadable, not Python, too deep, a broken notebook.
@@ -333,4 +339,4 @@ class FileProblem:
     @property
     def leaves_open(self) -> bool:
         """Return whether part of the file was not analyzed."""
-        return self.kind == "cut-short"
+        return self.kind in ("cut-short", UNREACHED)

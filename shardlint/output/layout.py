@@ -150,8 +150,8 @@ def picture(mesh: Mesh, spec: Spec, rank: int) -> list[str]:
     The two dimensions drawn are the last ones that are partitioned; each combination of blocks along the
     other partitioned ones is a slice with its own grid.
     """
-    held = blocks(mesh, spec, rank)
-    parts = [max(block[i] for block in held) + 1 for i in range(rank)]
+    held_blocks = blocks(mesh, spec, rank)
+    parts = [max(block[i] for block in held_blocks) + 1 for i in range(rank)]
     rows, columns = _drawn(parts)
     others = [i for i in range(rank) if i not in (rows, columns) and parts[i] > 1]
     slices = list(itertools.product(*(range(parts[i]) for i in others)))
@@ -170,7 +170,7 @@ def picture(mesh: Mesh, spec: Spec, rank: int) -> list[str]:
                 if rows is not None:
                     block[rows] = row
                 block[columns] = column
-                cells.append(_devices(held[tuple(block)]))
+                cells.append(_devices(held_blocks[tuple(block)]))
             grid.append(cells)
         lines += _grid(grid)
     if len(slices) > _MOST_SLICES:
@@ -203,12 +203,12 @@ def _devices(devices: Sequence[int]) -> str:
 
 def _grid(cells: Sequence[Sequence[str]]) -> list[str]:
     """Draw a table of device numbers with lines around each block; the middle of a large one is omitted."""
-    shown = [_elided(row, "...") for row in _elided(cells, ["..."] * len(cells[0]))]
-    width = max(len(cell) for row in shown for cell in row) + 2
-    rule = ["─" * width] * len(shown[0])
+    elided = [_elided(row, "...") for row in _elided(cells, ["..."] * len(cells[0]))]
+    width = max(len(cell) for row in elided for cell in row) + 2
+    rule = ["─" * width] * len(elided[0])
     top, between, bottom = f"┌{'┬'.join(rule)}┐", f"├{'┼'.join(rule)}┤", f"└{'┴'.join(rule)}┘"
     lines = [top]
-    for number, row in enumerate(shown):
+    for number, row in enumerate(elided):
         if number:
             lines.append(between)
         lines.append("│" + "│".join(f"{cell:^{width}}" for cell in row) + "│")

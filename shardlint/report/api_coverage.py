@@ -62,7 +62,7 @@ def coverage(sites: Sequence[Site], uses: Iterable[Use]) -> list[Judged]:
 def _sites_of(use: Use, sites: Sequence[Site], by_file: dict[tuple[str, int | None], list[int]]) -> set[int]:
     """Return the sites of a use: the innermost around its place, and around those of its parts."""
     kinds = _KINDS.get(type(use), frozenset())
-    met = set()
+    visited = set()
     for place in _places(use) if kinds else ():
         span = place.resolve()
         holding = [
@@ -71,8 +71,8 @@ def _sites_of(use: Use, sites: Sequence[Site], by_file: dict[tuple[str, int | No
             if sites[n].kind in kinds and _holds(sites[n].span, span)
         ]
         if holding:
-            met.add(max(holding, key=lambda n: (sites[n].span.line, sites[n].span.column)))
-    return met
+            visited.add(max(holding, key=lambda n: (sites[n].span.line, sites[n].span.column)))
+    return visited
 
 
 def _places(use: Use) -> Iterator[Place]:
@@ -142,8 +142,8 @@ def problem_of(one: Judged) -> FileProblem:
         if not known
     ]
     unjudged = "it" if not one.reached else " and ".join(open_parts)
-    said = f"`{one.site.name}`: {unjudged} could not be judged: {one.reason}"
-    return FileProblem("unresolved", said, one.site.span)
+    text = f"`{one.site.name}`: {unjudged} could not be judged: {one.reason}"
+    return FileProblem("unresolved", text, one.site.span)
 
 
 def reasons(judged: Iterable[Judged]) -> list[tuple[str, int]]:

@@ -45,37 +45,37 @@ def init_report(
     ``limit`` is in bytes, ``logical`` are the configured rules for names that no mesh axis has.
     """
     meshes = tuple(named for named, _ in runs if named is not None)
-    failures = [(named, made) for named, made in runs if isinstance(made, str)]
+    failures = [(named, failure) for named, failure in runs if isinstance(failure, str)]
     rows: dict[tuple[str, tuple[int, ...], str], Parameter] = {}
     findings: list[TableFinding] = []
     table: tuple[RuleRow, ...] | None = None
     notes: dict[str, None] = {}
     version = None
-    for named, made in runs:
-        if isinstance(made, str):
+    for named, failure in runs:
+        if isinstance(failure, str):
             continue
-        version = made.jax
-        separator, matches = _matches(made)
-        table = _rows(made, separator, matches)
-        findings += _about_rules(table or (), made, matches)
+        version = failure.jax
+        separator, matches = _matches(failure)
+        table = _rows(failure, separator, matches)
+        findings += _about_rules(table or (), failure, matches)
         if separator != "/":
             notes[f'the keys of paths are joined with "{separator}", as the rules expect'] = None
-        for array, given in zip(made.arrays, matches, strict=True):
+        for array, given in zip(failure.arrays, matches, strict=True):
             path = separator.join(array.path)
             key = (path, array.shape, array.dtype)
             row = rows.get(key) or _parameter(path, array, given, len(meshes))
-            held, found = _held(named, array, given, logical, limit) if named else _checked(array, given)
+            size, found = _held(named, array, given, logical, limit) if named else _checked(array, given)
             if found is not None:
                 findings.append(replace(found, subject=path))
             before = zip(meshes, row.holdings, strict=True)
-            shown = tuple(held if one is named else old for one, old in before)
-            rows[key] = replace(row, holdings=shown)
-        if made.others:
-            what = count_text(len(made.others), "leaf").replace("leafs", "leaves")
-            notes[f"{what} of what {init} makes hold no array: {', '.join(made.others[:3])}"] = None
-    said = dict.fromkeys(f"{f'on {named.name}: ' if named else ''}{text}" for named, text in failures)
+            holdings = tuple(size if one is named else old for one, old in before)
+            rows[key] = replace(row, holdings=holdings)
+        if failure.others:
+            what = count_text(len(failure.others), "leaf").replace("leafs", "leaves")
+            notes[f"{what} of what {init} makes hold no array: {', '.join(failure.others[:3])}"] = None
+    messages = dict.fromkeys(f"{f'on {named.name}: ' if named else ''}{text}" for named, text in failures)
     report = report_of(meshes, rows.values(), limit, tuple(notes))
-    return InitReport(init, report, table, _merged(findings), version, tuple(said))
+    return InitReport(init, report, table, _merged(findings), version, tuple(messages))
 
 
 def _matches(made: Initialized) -> tuple[str, list[_Match]]:
@@ -164,8 +164,8 @@ def _held(
         spec = named_spec
     if isinstance(spec, str):
         return Holding(problem=f"{spec} is no PartitionSpec"), None
-    held, refused = holding(mesh, spec, array.shape, array.dtype, limit)
-    return held, None if refused is None else _refused(array, held, refused, named.name)
+    size, refused = holding(mesh, spec, array.shape, array.dtype, limit)
+    return size, None if refused is None else _refused(array, size, refused, named.name)
 
 
 def _checked(array: InitArray, given: _Match) -> tuple[Holding | None, TableFinding | None]:

@@ -48,19 +48,19 @@ def parameter_report(
     meshes = tuple(deployed or [NamedMesh("the program's mesh", mesh) for mesh in bound])
     rows: dict[_Key, Parameter] = {}
     for number, (named, uses) in enumerate(runs):
-        for key, alike in _groups(uses).items():
-            use, (count, certain) = alike[0], _count(alike)
-            shown: list[Holding | None] = list(rows[key].holdings) if key in rows else [None] * len(meshes)
+        for key, group in _groups(uses).items():
+            use, (count, certain) = group[0], _count(group)
+            holdings: list[Holding | None] = list(rows[key].holdings) if key in rows else [None] * len(meshes)
             for place, one in enumerate(meshes):
-                met = one is named or (named is None and _meets(use, key.span, one.mesh, bound))
-                if met:
-                    shown[place] = _holding(use, one.mesh, limit, rules)
+                applies = one is named or (named is None and _meets(use, key.span, one.mesh, bound))
+                if applies:
+                    holdings[place] = _holding(use, one.mesh, limit, rules)
             row = rows.get(key) or _parameter(key, use, declared)
             if number and row.count != count:
                 certain = False
             rows[key] = replace(
                 row,
-                holdings=tuple(shown),
+                holdings=tuple(holdings),
                 count=max(row.count, count),
                 alternative=row.alternative or not certain,
             )
@@ -97,8 +97,8 @@ def report_of(
     """Sort parameters by their size on a device, and sum them up for each mesh."""
 
     def heaviest(parameter: Parameter) -> tuple[float, float, str]:
-        held = [(one.bytes or 0) * parameter.count for one in parameter.holdings if one is not None]
-        return (-max(held, default=0), -(parameter.bytes or 0) * parameter.count, parameter.name)
+        sizes = [(one.bytes or 0) * parameter.count for one in parameter.holdings if one is not None]
+        return (-max(sizes, default=0), -(parameter.bytes or 0) * parameter.count, parameter.name)
 
     ordered = tuple(sorted(parameters, key=heaviest))
     return ParameterReport(
@@ -112,13 +112,13 @@ def total(parameters: Iterable[Parameter], mesh: int) -> Total:
     """
     device = whole = counted = unsummed = 0
     for parameter in parameters:
-        held = parameter.holdings[mesh]
-        if held is None:
+        size = parameter.holdings[mesh]
+        if size is None:
             continue
-        if held.bytes is None or parameter.bytes is None or parameter.alternative:
+        if size.bytes is None or parameter.bytes is None or parameter.alternative:
             unsummed += parameter.count
             continue
-        device += held.bytes * parameter.count
+        device += size.bytes * parameter.count
         whole += parameter.bytes * parameter.count
         counted += parameter.count
     return Total(device, whole, counted, unsummed)
@@ -165,8 +165,10 @@ def _bound_meshes(uses: Iterable[Use]) -> dict[Mesh, set[str]]:
 
 def _meshes_of(use: Use) -> list[Mesh]:
     own = use.mesh if isinstance(use, (ParameterUse, Placement, ShardingUse)) else None
-    met = [mesh for mesh in (own, use.environment.context_mesh) if isinstance(mesh, Mesh)]
-    return [_plain(mesh) for mesh in met if mesh.names and all(isinstance(size, int) for size in mesh.sizes)]
+    meshes = [mesh for mesh in (own, use.environment.context_mesh) if isinstance(mesh, Mesh)]
+    return [
+        _plain(mesh) for mesh in meshes if mesh.names and all(isinstance(size, int) for size in mesh.sizes)
+    ]
 
 
 def _plain(mesh: Mesh) -> Mesh:

@@ -44,8 +44,8 @@ def report_paths(
     """
     settings, paths = replace(settings, exhaustive=True), list(paths)
     _, read = reader(settings).read_paths(paths, progress, broken=True)
-    asked = {os.path.realpath(path) for path in paths}
-    sources = [one for one in read if os.path.realpath(one.path) in asked or _makes_parameters(one)]
+    requested = {os.path.realpath(path) for path in paths}
+    sources = [one for one in read if os.path.realpath(one.path) in requested or _makes_parameters(one)]
     runs: list[tuple[NamedMesh | None, list[Use]]] = []
     notes: dict[str, None] = {}
     for named in deployed(settings):

@@ -81,8 +81,8 @@ class _Described:
     @property
     def target(self) -> str | None:
         """Return the ``target-jax`` under which `bad` has the mistake; None if it has it under any."""
-        said = re.search(r'^The example is found with `target-jax = "(.+?)"`', self.docs, re.MULTILINE)
-        return said and said[1]
+        match = re.search(r'^The example is found with `target-jax = "(.+?)"`', self.docs, re.MULTILINE)
+        return match and match[1]
 
     def _program(self, heading: str) -> str:
         block = re.search(_BLOCK.format(heading=heading), self.docs, re.DOTALL | re.MULTILINE)

@@ -36,8 +36,8 @@ def judge_with(
         if not (partial and rule.rests_on_absence)
         for use, problem in _problems(rule, _ours(rule, uncaught, kinds), settings)
     ]
-    settled = _deduplicated(_settle_alternatives(found, _sites(judged)))
-    return _explained(settled, {rule.code: rule.explains for rule in rules})
+    merged = _deduplicated(_settle_alternatives(found, _sites(judged)))
+    return _explained(merged, {rule.code: rule.explains for rule in rules})
 
 
 def _ours(rule: AnyRule, uses: Sequence[Use], kinds: Set[type[Use]]) -> list[Use]:
@@ -120,13 +120,13 @@ def _subject(use: Use) -> Hashable:
 
 
 def _settle_alternatives(findings: Sequence[Finding], sites: dict[int, Hashable]) -> Iterator[Finding]:
-    met: dict[Hashable, list[Finding]] = {}
+    groups: dict[Hashable, list[Finding]] = {}
     for finding in findings:
         if (site := sites.get(id(finding.use))) is None:
             yield finding
         else:
-            met.setdefault(site, []).append(finding)
-    for together in met.values():
+            groups.setdefault(site, []).append(finding)
+    for together in groups.values():
         yield from _settle_site(together)
 
 
@@ -141,8 +141,8 @@ def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:
                 yield _first_of(finding, findings, values)
         return
     for finding in findings:
-        alike = [other for other in findings if (other.code, other.span) == (finding.code, finding.span)]
-        failing = len(_variants(alike))
+        duplicates = [other for other in findings if (other.code, other.span) == (finding.code, finding.span)]
+        failing = len(_variants(duplicates))
         if failing == values and finding.severity is not Severity.ERROR:
             yield finding
         elif finding.use is not None and not finding.use.supposed:
@@ -155,8 +155,10 @@ def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 def _first_of(finding: Finding, findings: Sequence[Finding], values: int) -> Finding:
     """Return the finding of the first of several values, with a note if the others' findings differ."""
-    alike = {other.message for other in findings if (other.code, other.span) == (finding.code, finding.span)}
-    if len(alike) == 1:
+    messages = {
+        other.message for other in findings if (other.code, other.span) == (finding.code, finding.span)
+    }
+    if len(messages) == 1:
         return finding
     return dataclasses.replace(
         finding,
@@ -179,10 +181,10 @@ def _weight(finding: Finding) -> tuple[bool, int]:
 
 def _deduplicated(findings: Iterable[Finding]) -> list[Finding]:
     """Return one finding a code and span, the first by `_weight`, in reading order."""
-    kept: dict[Hashable, Finding] = {}
+    first: dict[Hashable, Finding] = {}
     for finding in sorted(findings, key=_weight):
-        kept.setdefault((finding.code, finding.span), finding)
-    return sorted(kept.values(), key=lambda f: (f.span.order(), f.code))
+        first.setdefault((finding.code, finding.span), finding)
+    return sorted(first.values(), key=lambda f: (f.span.order(), f.code))
 
 
 def _explained(findings: Iterable[Finding], explains: dict[str, tuple[str, ...]]) -> list[Finding]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shardlint.model.findings import Confirmation, Finding, Group, Related, Severity, with_own_numbers
 from shardlint.model.spans import Span
-from shardlint.model.uses import FileProblem
+from shardlint.model.uses import UNREACHED, FileProblem
 from shardlint.support.lazy_dataclass import dataclass
 
 
@@ -119,12 +119,17 @@ _BY_KIND = {rule.kind: rule for rule in FILE_RULES}
 
 
 def findings_of(problems: Iterable[FileProblem]) -> list[Finding]:
-    """Return problems as findings; several problems at one place become one finding."""
-    met: dict[tuple[str, Span], list[FileProblem]] = {}
+    """Return problems as findings; several problems at one place become one finding.
+
+    That a check ended before a file is told of the check, not of the file.
+    """
+    groups: dict[tuple[str, Span], list[FileProblem]] = {}
     for problem in problems:
-        met.setdefault((problem.kind, problem.place.resolve()), []).append(problem)
+        if problem.kind == UNREACHED:
+            continue
+        groups.setdefault((problem.kind, problem.place.resolve()), []).append(problem)
     findings = []
-    for same in met.values():
+    for same in groups.values():
         messages = dict.fromkeys(problem.message for problem in same)
         findings.append(finding_of(replace(same[0], message="; or ".join(messages))))
     return findings

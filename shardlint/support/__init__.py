@@ -4,7 +4,6 @@ shardlint.
 - `lazy_dataclass`: a dataclass decorator whose methods are compiled when they are first called; it is what
   keeps ``shardlint --version`` and small runs fast. Use it for classes at module level that a short run may
   not need.
-- `fast_frozen`: other names of a frozen dataclass and of `dataclasses.replace`.
 - `gc_policy`, `frame_memory`: when the garbage collector runs, and room for deep calls.
 - `temporarily`: an attribute that has another value for the length of a ``with`` statement.
 - `cancellation`: a long computation asks `look` now and then, and stops if it was asked to.

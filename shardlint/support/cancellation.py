@@ -11,12 +11,16 @@ class Stopped(BaseException):
 
 
 class Stop:
-    """A cancellation token, which any thread may set."""
+    """A cancellation token, which any thread may set.
 
-    __slots__ = ("asked",)
+    Args:
+        gentle: whether the file in work ends as if its steps were used up, with what was found so far.
+    """
 
-    def __init__(self) -> None:
-        self.asked = False
+    __slots__ = ("asked", "gentle")
+
+    def __init__(self, gentle: bool = False) -> None:
+        self.asked, self.gentle = False, gentle
 
     def ask(self) -> None:
         """Request that the analysis stop at its next step."""

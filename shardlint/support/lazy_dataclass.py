@@ -125,8 +125,8 @@ def _tuple(of: str, names: Iterable[str]) -> str:
 
 @recursive_repr("...")
 def _repr(self: Any) -> str:
-    shown = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
-    return f"{type(self).__qualname__}({', '.join(shown)})"
+    parts = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+    return f"{type(self).__qualname__}({', '.join(parts)})"
 
 
 def _set(self: object, name: str, value: object) -> None:

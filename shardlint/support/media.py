@@ -138,9 +138,9 @@ def xml(text: str) -> str:
 
 def xml_document(written: str) -> str:
     """Return an XML document in ASCII in which no log finds a command."""
-    shown = (line.translate(_XML_CODES) for line in written.split("\n"))
-    shown = (re.sub(r"##(?=\w*\[)", "#&#35;", line) for line in shown)
-    return "\n".join(re.sub("^( *):(?=:)", r"\1&#58;", line) for line in shown)
+    lines = (line.translate(_XML_CODES) for line in written.split("\n"))
+    lines = (re.sub(r"##(?=\w*\[)", "#&#35;", line) for line in lines)
+    return "\n".join(re.sub("^( *):(?=:)", r"\1&#58;", line) for line in lines)
 
 
 def json_document(value: Any) -> str:

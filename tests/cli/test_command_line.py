@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.command import START, run_command
 
 from shardlint import __version__
 from shardlint.laws.versions import NEWEST, OLDEST
@@ -24,18 +25,11 @@ mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
 x = jax.device_put(jnp.zeros((8, 10)), NamedSharding(mesh, P(None, "model")))
 """
 RIGHT = BROKEN.replace("10", "16")
-START = "import sys; from shardlint.cli.commands import main; sys.exit(main())"
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", START, *arguments],
-        cwd=folder,
-        env={**os.environ, "NO_COLOR": "", **environment},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-    )
+    ran = run_command(arguments, folder, {**os.environ, "NO_COLOR": "", **environment})
+    done = subprocess.CompletedProcess(ran.args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())
     assert "Traceback" not in done.stderr + done.stdout
     assert done.returncode in (0, 1, 2), done.stderr
     return done

@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from support.command import START, run_command
 
 from shardlint.cli.report_output import _FORMATS
 from shardlint.output.formats.registry import FORMATS
@@ -24,7 +25,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
 x = jax.device_put(jnp.zeros((8, 10)), NamedSharding(mesh, P(None, "model")))
 """
-COMMAND = [sys.executable, "-c", "import sys; from shardlint.cli.commands import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-c", START]
 PLAIN = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
 
 
@@ -32,10 +33,7 @@ def run(
     folder: Path, *arguments: str, text: str | bytes | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     given = text.encode() if isinstance(text, str) else text
-    done = subprocess.run(
-        [*COMMAND, *arguments],
-        cwd=folder, env={**PLAIN, **environment}, input=given, capture_output=True, timeout=300,
-    )  # fmt: skip
+    done = run_command(arguments, folder, {**PLAIN, **environment}, given or b"")
     out, err = done.stdout.decode(), done.stderr.decode()
     assert "Traceback" not in out + err
     assert "internal error" not in err

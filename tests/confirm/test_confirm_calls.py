@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 
 import pytest
+from support.stored_answers import stored_confirmer
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.confirm.confirmer import Confirmer
@@ -180,7 +182,7 @@ PROGRAMS = [
 
 @pytest.fixture(scope="module")
 def confirmer() -> Iterator[Confirmer]:
-    with Confirmer() as confirmer:
+    with stored_confirmer() as confirmer:
         yield confirmer
 
 
@@ -194,3 +196,13 @@ def test_a_wrong_call_proves_itself(
     assert finding.confirmation is Confirmation.CONFIRMED
     said = "accepted, in silence" if exception is None else exception
     assert finding.confirmed_by is not None and finding.confirmed_by.endswith(f": {said}")
+
+
+def test_the_worker_still_answers_what_is_stored(confirmer: Confirmer) -> None:
+    """Of four programs, which are others each time."""
+    chosen = random.SystemRandom().sample([(HEAD + program, code) for program, code, _ in PROGRAMS], 4)
+    with Confirmer() as worker:
+        for program, code in chosen:
+            found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
+            findings = [finding for finding in found if finding.code == code]
+            assert worker.confirm(findings) == confirmer.confirm(findings), program

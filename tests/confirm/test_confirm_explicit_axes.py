@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.stored_answers import stored_confirmer
 
 from shardlint.api import Linter, Settings, read_source, source_from_text
 from shardlint.confirm.confirmer import Confirmer
@@ -28,7 +29,7 @@ y = jnp.ones((6, 10))
 
 @pytest.fixture(scope="module")
 def confirmer() -> Iterator[Confirmer]:
-    with Confirmer() as confirmer:
+    with stored_confirmer() as confirmer:
         yield confirmer
         assert confirmer.notes == []
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import confirm_cases as cases
 import pytest
+from support.stored_answers import stored_confirmer
 
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.confirm.witnesses.builder import witness_of
@@ -27,7 +28,7 @@ READ = "jax.sharding.get_abstract_mesh()"
 
 @pytest.fixture(scope="module")
 def confirmer() -> Iterator[Confirmer]:
-    with Confirmer() as confirmer:
+    with stored_confirmer() as confirmer:
         yield confirmer
 
 

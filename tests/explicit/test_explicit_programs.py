@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from explicit_probes import evaluate
 from explicit_programs import Draw, Program, run
+from support.sizes import scale
 
 from shardlint.inference.domain.values import Array, Value
 from shardlint.laws.core.verdicts import Rejected
 
 #: How many times as many programs as usual.
-SCALE = int(os.environ.get("SHARDLINT_EXPLICIT_SCALE", "1"))
+SCALE = scale("SHARDLINT_EXPLICIT_SCALE", 1 / 3)
 PROGRAMS, PARTS = 75, 4
 
 
@@ -63,7 +63,7 @@ def _same_type(value: Value | None, real: Any, told: object) -> bool:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_programs_agree_with_jax(part: int) -> None:
     tally = Tally()
-    count = PROGRAMS * SCALE
+    count = round(PROGRAMS * SCALE)
     for seed in range(part * count, (part + 1) * count):
         compare(Draw(seed).program(), tally)
     assert tally.typed >= 0.95 * tally.accepted, tally

@@ -12,6 +12,7 @@ import random
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -20,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from explicit_probes import evaluate
-from typed_programs import MESHES, Tally, real_type, under
+from typed_programs import MESHES, Tally, once, real_type, under
 
 from shardlint.inference.domain.values import Array
 
@@ -192,14 +193,13 @@ def expressions(name: str, mesh: str) -> list[str]:
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_results_are_typed_as_by_jax(name: str) -> None:
-    scope: dict[str, Any] = {}
-    exec(PRELUDE, scope)
+    scope = once(PRELUDE)
     tally = Tally()
     for context, mesh in ((None, "expl"), ("expl", "expl"), ("auto", "auto"), ("mixed", "mixed")):
         texts = [f(text) for text in expressions(name, mesh) for f in (str, "jax.jit(lambda: {})()".format)]
         for expression in random.Random(f"{name} {context}").sample(texts, min(CASES, len(texts))):
             program = f"{PRELUDE}\n{under(context)}\n    probe(0, {expression})\n"
-            tally.meet(program, real_type(expression, context, scope))
+            tally.meet(program, partial(real_type, expression, context, scope))
     assert tally.accepted + tally.rejected
 
 

@@ -9,10 +9,12 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
 import random
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import jax
-from typed_programs import MESHES, Tally, real_type, under
+from support.sizes import scale
+from typed_programs import MESHES, Scope, Tally, once, real_type, under
 
 PRELUDE = f"""
 from functools import partial
@@ -75,40 +77,43 @@ USES_OF_STREAMS = (
         "InstanceNorm(8", "LoRA(8, 2, 8", "SimpleCell(4, 8",
     )),
 )  # fmt: skip
-SCALE = int(os.environ.get("SHARDLINT_EXPLICIT_SCALE", "1"))
+SCALE = scale("SHARDLINT_EXPLICIT_SCALE", 1 / 3)
 SHAPES = ("(8, 8)", "(8, 4)", "(16, 2)", "(5, 8)")
 
 
 def test_initializers_are_those_of_jax() -> None:
-    scope: dict[str, Any] = {}
-    exec(PRELUDE, scope)
+    scope = once(PRELUDE)
     rng, tally = random.Random(0), Tally()
-    for _ in range(60 * SCALE):
+    for _ in range(round(60 * SCALE)):
         context = rng.choice((None, "auto", "expl", "expl", "expl", "mixed"))
         text = rng.choice(CALLS)
         for name, some in (("{i}", INITIALIZERS), ("{s}", SHAPES), ("{p}", SPECS)):
             text = text.replace(name, rng.choice(some))
         program = f"{PRELUDE}\n{under(context)}\n    probe(0, {text})\n"
-        tally.meet(program, real_type(text, context, scope))
+        tally.meet(program, partial(real_type, text, context, scope))
     assert min(tally.accepted, tally.rejected) >= 15 * SCALE, tally
     assert tally.known >= 0.8 * tally.accepted, tally
     assert tally.found >= 0.8 * tally.rejected, tally
 
 
+def _with_key(scope: Scope, made: str, context: str | None) -> dict[str, Any]:
+    """Return the names of a scope with ``k``, which is made under a mesh."""
+    names = scope()
+    with nullcontext() if context is None else jax.set_mesh(names[context]):
+        return {**names, "k": eval(made, names)}
+
+
 def test_keys_are_of_one_mesh() -> None:
-    scope: dict[str, Any] = {}
-    exec(PRELUDE, scope)
+    scope = once(PRELUDE)
     rng, tally = random.Random(1), Tally()
     meshes = (None, "auto", "expl", "other")
-    for _ in range(30 * SCALE):
+    for _ in range(round(30 * SCALE)):
         made, first, second = rng.choice(MADE), rng.choice(meshes), rng.choice(meshes)
         use = rng.choice(USES_OF_STREAMS if "Rngs" in made else USES_OF_KEYS)
         if ".params)" in made:
             use = "{k}()"
-        with nullcontext() if first is None else jax.set_mesh(scope[first]):
-            scope["k"] = eval(made, scope)
         text = use.replace("{k}", "k")
         program = f"{PRELUDE}{under(first)}\n    k = {made}\n{under(second)}\n    probe(0, {text})\n"
-        tally.meet(program, real_type(text, second, scope))
+        tally.meet(program, partial(real_type, text, second, partial(_with_key, scope, made, first)))
     assert tally.known >= 0.6 * tally.accepted, tally
     assert tally.found >= 0.7 * tally.rejected > 2 * SCALE, tally

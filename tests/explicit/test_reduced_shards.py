@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import pytest
 from explicit_probes import evaluate
+from support.sizes import scale
 
 from shardlint.inference.domain.values import Array
 from shardlint.laws.core.verdicts import Rejected
@@ -46,7 +47,7 @@ def test_reduced_shards_follow_jax() -> None:
     exec(PRELUDE, scope)
     rng = random.Random(0)
     accepted = typed = rejected = found = 0
-    for _ in range(150 * int(os.environ.get("SHARDLINT_EXPLICIT_SCALE", "1"))):
+    for _ in range(round(150 * scale("SHARDLINT_EXPLICIT_SCALE", 1 / 3))):
         split, reduced = rng.choice(SPECS), rng.choice(REDUCED)
         mapped = f"jax.shard_map(lambda a, r: {rng.choice(BODIES)}, in_specs=({split}, {reduced}), "
         mapped += f"out_specs={rng.choice(OUT)})"

@@ -7,10 +7,11 @@ import os
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
-from typing import Any
+
+from functools import partial
 
 import pytest
-from typed_programs import MESHES, Tally, real_type, under
+from typed_programs import MESHES, Tally, once, real_type, under
 
 PRELUDE = f"""
 import jax
@@ -63,12 +64,11 @@ SOURCES = (
 
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_sources_of_types_are_those_of_jax(context: str | None) -> None:
-    scope: dict[str, Any] = {}
-    exec(PRELUDE, scope)
+    scope = once(PRELUDE)
     tally = Tally()
     for expression in SOURCES:
         for mesh in ("auto", "expl", "mixed") if "{m}" in expression else ("",):
             text = expression.replace("{m}", mesh)
             program = f"{PRELUDE}\n{under(context)}\n    probe(0, {text})\n"
-            tally.meet(program, real_type(text, context, scope))
+            tally.meet(program, partial(real_type, text, context, scope))
     assert tally.known >= 0.85 * tally.accepted, tally

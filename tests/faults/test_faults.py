@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.command import run_decoded
 
 from shardlint.cli.commands import main
 from shardlint.source.workspace import file_access
@@ -45,6 +46,8 @@ def run(
     tree: Path, *arguments: str, before: Callable[[], None] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a command in a tree; ``before`` is done in its process first."""
+    if before is None:
+        return run_decoded(tree, *arguments)
     done = subprocess.run(
         [*COMMAND, *arguments], cwd=tree, capture_output=True, text=True, timeout=120, preexec_fn=before
     )

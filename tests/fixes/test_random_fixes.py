@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from random_fixes import faults
+from support.sizes import size
 
-COUNT = int(os.environ.get("SHARDLINT_FIXES", "400"))
+#: The programs run here, under JAX.
+pytestmark = pytest.mark.slow
+
+COUNT = size("SHARDLINT_FIXES", 120, 400)
 _AT_ONCE = 50
 
 

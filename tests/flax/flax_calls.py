@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support.sizes import scale
+
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -38,7 +40,7 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 #: How many times as many random programs as usual.
-SCALE = int(os.environ.get("SHARDLINT_FLAX_SCALE", "1"))
+SCALE = scale("SHARDLINT_FLAX_SCALE", 1 / 3)
 PLACE = Span("model.py", 1, 1, 1, 2)
 #: Any initializer; the shapes do not depend on which.
 INIT = Native("ones", initializers.TABLE["jax.nn.initializers.ones"])

@@ -15,7 +15,7 @@ from layer_programs import LINEN, NNX, POOLS, linen_program, nnx_program, pool_p
 from shardlint.inference.domain.values import Array, DictValue, LibraryObject, SpecValue, Value, as_items
 from shardlint.laws.core.verdicts import Rejected
 
-CASES = 6 * SCALE
+CASES = round(6 * SCALE)
 #: What of the real arrays must be known exactly.
 DECIDED = 0.95
 #: What Flax itself refuses: layers that do not fit their inputs.

@@ -112,7 +112,7 @@ def flatten(tree: Any) -> dict[tuple[str, ...], Any]:
 
 def test_random_stacks() -> None:
     draw, refused = random.Random("stacks"), 0
-    for _ in range(24 * SCALE):
+    for _ in range(round(24 * SCALE)):
         text = program(draw)
         real: dict[str, Any] = {}
         try:

@@ -16,7 +16,7 @@ from shardlint.inference.domain.values import Array, DictValue, Tuple
 from shardlint.inference.overlays.flax.linen import module
 from shardlint.laws.core.dims import Dim, substitute, symbol
 
-CASES = 16 * SCALE
+CASES = round(16 * SCALE)
 
 
 def real_config(config: dict[str, Any]) -> dict[str, Any]:

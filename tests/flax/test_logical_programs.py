@@ -168,7 +168,7 @@ MAKERS = (linen_program, constraint_program, nnx_program, dense_program)
 @pytest.mark.parametrize("make", MAKERS)
 def test_random_programs(make: Callable[[random.Random], str]) -> None:
     draw, seen = random.Random(make.__name__), Counter[str]()
-    for _ in range(40 * SCALE):
+    for _ in range(round(40 * SCALE)):
         text = make(draw)
         real, said = raised(text), claimed(text)
         assert said in (None, real), text

@@ -17,7 +17,7 @@ from shardlint.inference.overlays.flax.linen.module_runs import NOT_EAGER
 from shardlint.inference.overlays.flax.nnx import module
 from shardlint.laws.core.dims import substitute, symbol
 
-CASES = 16 * SCALE
+CASES = round(16 * SCALE)
 Specs = dict[tuple[str, ...], tuple[Any, ...]]
 
 

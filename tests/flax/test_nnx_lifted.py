@@ -88,7 +88,7 @@ def _weight(stack: Any) -> LibraryObject:
 
 def test_random_stacks() -> None:
     draw, outcomes = random.Random("nnx stacks"), Counter[str]()
-    for _ in range(24 * SCALE):
+    for _ in range(round(24 * SCALE)):
         text = program(draw)
         real: dict[str, Any] = {}
         outcome = "accepted"

@@ -8,7 +8,7 @@ import pytest
 from flax_calls import SCALE
 from whole_trees import agree
 
-CASES = 12 * SCALE
+CASES = round(12 * SCALE)
 
 _LINEN = (
     "nn.Dense({n}, use_bias={b})", "nn.Dense({n}, kernel_init=part)", "nn.LayerNorm()", "nn.RMSNorm()",

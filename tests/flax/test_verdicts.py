@@ -131,7 +131,7 @@ def claimed(text: str) -> str | None:
 def test_random_programs(make: Any) -> None:
     draw = random.Random(make.__name__)
     outcomes = []
-    for _ in range(48 * SCALE):
+    for _ in range(round(48 * SCALE)):
         text = HEADER + make(draw)
         real = raised(text)
         if real == "TypeError":

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from fuzz_texts import KINDS
 from run_fuzzing import ROOT, fuzzed, problem_of, text_of, texts_in
+from support.sizes import size
 
-COUNT = int(os.environ.get("SHARDLINT_FUZZED", "60"))
+COUNT = size("SHARDLINT_FUZZED", 20, 60)
 TEXTS = texts_in([ROOT / "fixtures"])
 
 

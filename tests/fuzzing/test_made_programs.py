@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 from made_programs import PROGRAMS
+from support.sizes import size
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Finding
 
-COUNT = int(os.environ.get("SHARDLINT_FUZZED", "60"))
+COUNT = size("SHARDLINT_FUZZED", 20, 60)
 SETTINGS = replace(Settings(), devices=8)
 _FUZZED = settings(
     max_examples=COUNT,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import dataclasses
 import keyword
-import os
 import random
 import re
 
 import pytest
+from support.sizes import size
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
@@ -20,7 +20,7 @@ from shardlint.model.findings import Finding
 from shardlint.source.sources import Source
 
 #: Edits of each file; the environment may ask for more.
-EDITS = int(os.environ.get("SHARDLINT_EDITS", "8"))
+EDITS = size("SHARDLINT_EDITS", 4, 8)
 
 
 def told(findings: list[Finding]) -> list[str]:

@@ -6,7 +6,9 @@ import pytest
 from following import EDITS, follow
 
 from shardlint.api import source_from_text
+from shardlint.inference.evaluation import budget
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
+from shardlint.inference.incremental import early_cutoff
 from shardlint.inference.incremental.entry_result import EntryRun
 from shardlint.inference.programs import entry_points
 from shardlint.inference.programs.session import Resumable
@@ -149,6 +151,15 @@ def use():
 def use_alone():
     return Layer(4, "data").apply(6)
 """
+
+
+@pytest.fixture(autouse=True)
+def _few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What spends all its steps (`use_spend`) is evaluated anew at each edit: it need not have many."""
+    steps = budget.MAX_STEPS // 20
+    enough = int(steps * budget._SHARE**budget._SHARING)
+    monkeypatch.setattr(budget, "MAX_STEPS", steps)
+    monkeypatch.setattr(early_cutoff, "SURELY_ENOUGH", enough)
 
 
 @pytest.mark.parametrize("seed", range(4))

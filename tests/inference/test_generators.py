@@ -15,13 +15,14 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 from typing import Any
 
 import pytest
+from support.sizes import size
 
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.uses import Placement
 from shardlint.source.sources import source_from_text
 
-CASES = int(os.environ.get("SHARDLINT_GENERATOR_CASES", "90"))
+CASES = size("SHARDLINT_GENERATOR_CASES", 90, 90)
 HEADER = """import collections, itertools
 import jax
 import numpy as np

@@ -11,11 +11,12 @@ import random
 
 import pytest
 from differential import compare
+from support.sizes import size
 
 pytestmark = pytest.mark.slow
 
 #: Programs; the environment may ask for more, from another seed on.
-PROGRAMS = int(os.environ.get("SHARDLINT_ITERATOR_PROGRAMS", "2400"))
+PROGRAMS = size("SHARDLINT_ITERATOR_PROGRAMS", 600, 2400)
 FIRST = int(os.environ.get("SHARDLINT_ITERATOR_SEED", "0"))
 PARTS = 4
 

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 from python_programs import met, said
+from support.sizes import size
 
 pytestmark = pytest.mark.slow
 
 PROGRAMS = Path(__file__).parents[1] / "data" / "python_objects.txt"
 #: Random programs; the environment may ask for more, and for others.
-RANDOM = int(os.environ.get("SHARDLINT_OBJECTS", "2000"))
+RANDOM = size("SHARDLINT_OBJECTS", 500, 2000)
 FIRST = int(os.environ.get("SHARDLINT_OBJECTS_FIRST", "0"))
 
 HEAD = """
@@ -244,5 +245,5 @@ def test_random_programs(part: int) -> None:
         except AssertionError as wrong:
             raise AssertionError(f"seed {seed}, {wrong}") from None
         certain, places = certain + found[0], places + found[1]
-    assert places > RANDOM // 4
+    assert places > RANDOM // 5
     assert certain > places // 4

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from shardlint.api import Linter, Settings, load_settings
+from shardlint.inference.programs.module_loader import forget
 from shardlint.source.sources import read_source
 
 MAIN = """
@@ -165,3 +167,90 @@ def test_what_modules_register_is_so_where_they_are_imported(order: tuple[str, .
     for name in order:
         found = linter.check_source(read_source(str(tmp_path / f"by_{name}.py")))
         assert [finding.code for finding in found] == ([] if name == "rows" else ["SHL202"]), name
+
+
+BASE = """
+SIZES = {"data": 2, "model": 4}
+NAMES = ["data", "model"]
+class Options:
+    axis = "model"
+class Holder:
+    def __init__(self):
+        self.axis = "data"
+    def turn(self):
+        self.axis = "model"
+held = Holder()
+count = 2
+def bump():
+    global count
+    count = count + 1
+"""
+MIDDLE = {
+    "reads": "import base\naxis = base.NAMES[-1]\nsize = base.SIZES['model'] + base.count\n",
+    "writes": "import base\nbase.SIZES['model'] = 6\naxis, size = base.held.axis, base.count\n",
+    "registers": (
+        "import base\nbase.NAMES.append('expert')\nbase.held.turn()\naxis, size = base.Options.axis, 6\n"
+    ),
+}
+STATEMENTS = [
+    "base.SIZES['model'] = 2",
+    "base.SIZES['data'] = base.SIZES['model']",
+    "base.NAMES.reverse()",
+    "base.NAMES.append('x')",
+    "base.Options.axis = 'data'",
+    "base.held.turn()",
+    "base.held.axis = base.NAMES[0]",
+    "base.bump()",
+    "del base.SIZES['data']",
+    "base.held = base.Holder()",
+    "def main():\n    base.NAMES.clear()\n    base.bump()",
+    "import unseen\nunseen.see(base.SIZES)",
+    "import unseen\nunseen.see(base.Options)",
+    "base.bump.__defaults__ = ()",
+    *(f"import {name}" for name in MIDDLE),
+    *(f"import {name}\nput(P({name}.axis), {name}.size)" for name in MIDDLE),
+]
+LOOKS = [
+    "put(P(base.NAMES[0]), 6)",
+    "put(P(base.Options.axis), 6)",
+    "put(P(base.held.axis), 6)",
+    "put(P('model'), base.count + 2)",
+    "put(P('model'), base.SIZES['model'])",
+    "put(P('data'), len(base.NAMES) + base.SIZES.get('data', 1))",
+]
+PUT = """
+import base
+import jax, jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+mesh = jax.make_mesh((2, 4), ("data", "model"))
+def put(spec, size):
+    return jax.device_put(jnp.ones(size), NamedSharding(mesh, spec))
+"""
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_programs_are_found_as_each_alone(seed: int, tmp_path: Path) -> None:
+    """What a program changes in modules that others import is undone, or the modules run again."""
+    random = Random(seed)
+    (tmp_path / "base.py").write_text(BASE)
+    for name, text in MIDDLE.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    paths = []
+    for number in range(6):
+        lines = [*random.sample(STATEMENTS, random.randint(0, 4)), *random.sample(LOOKS, 3)]
+        random.shuffle(lines)
+        paths.append(tmp_path / f"program_{number}.py")
+        paths[-1].write_text(PUT + "\n".join(lines) + "\n")
+
+    def found(path: Path) -> list[str]:
+        findings = Linter(Settings(devices=8)).check_source(read_source(str(path)))
+        return [f"{finding.span.line}: {finding.message}" for finding in findings]
+
+    alone = []
+    for path in paths:
+        forget()
+        alone.append(found(path))
+    assert any(alone)
+    forget()
+    assert [found(path) for path in paths] == alone
+    assert [found(path) for path in reversed(paths)] == alone[::-1]

@@ -19,6 +19,7 @@ import pytest
 from jax import lax
 from jax.sharding import AbstractMesh
 from jax.sharding import PartitionSpec as P
+from support.sizes import size
 
 from shardlint.laws.core.dims import symbol
 from shardlint.laws.core.values import Unknown
@@ -34,7 +35,7 @@ from shardlint.laws.transforms.collectives import (
     without_receiver,
 )
 
-CASES = int(os.environ.get("SHARDLINT_COLLECTIVE_CASES", "200"))
+CASES = size("SHARDLINT_COLLECTIVE_CASES", 70, 200)
 MESH = AbstractMesh((4, 2), ("x", "y"))
 BOUND = (("x", 4), ("y", 2))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import replace
 
@@ -10,12 +9,13 @@ import pytest
 from judging import Case, judge_case
 from random_cases import Tally, cases_of_each_cause, causes, draw_cases, must_decide, set_against_jax
 from real_jax import PROGRAMS
+from support.sizes import size
 
 from shardlint.laws.core.dims import Dim, substitute, symbol
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api, Rejected, Undecided, Verdict
 
-COUNT = int(os.environ.get("SHARDLINT_RANDOM_CASES", "1200"))
+COUNT = size("SHARDLINT_RANDOM_CASES", 400, 1200)
 SEED = 20308
 
 

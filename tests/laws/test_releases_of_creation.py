@@ -14,7 +14,7 @@ MESH = Mesh(("x",), (8,), (AxisType.EXPLICIT,))
 
 
 @pytest.mark.parametrize("api", [Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT])
-@pytest.mark.parametrize("shape", [(8,), (7,), ()])
+@pytest.mark.parametrize("shape", [(8,), (7,)])
 def test_what_is_not_asked_is_not_refused(api: Api, shape: tuple[int, ...]) -> None:
     with assuming(Release(0, 12, 0)):
         alone = judge_placement(api, MESH, Spec(("x",)), shape, context=None)
@@ -25,3 +25,13 @@ def test_what_is_not_asked_is_not_refused(api: Api, shape: tuple[int, ...]) -> N
     with assuming(Release(0, 10, 2)):
         before = judge_placement(api, MESH, Spec(("x",)), shape, context=None)
         assert not isinstance(before, Accepted)
+
+
+@pytest.mark.parametrize("api", [Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT])
+@pytest.mark.parametrize("release", [Release(0, 10, 2), Release(0, 11, 0), Release(0, 12, 0)])
+def test_a_scalar_is_not_broadcast(api: Api, release: Release) -> None:
+    with assuming(release):
+        for context in (None, MESH):
+            assert isinstance(judge_placement(api, MESH, Spec(("x",)), (), context=context), Rejected)
+        alone = judge_placement(api, MESH, Spec(), (), context=None)
+        assert isinstance(alone, Rejected if api is Api.CREATE_OUT else Undecided)

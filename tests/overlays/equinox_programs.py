@@ -1,8 +1,4 @@
-"""Expressions with Equinox that make trees, and programs that shard them.
-
-`TREES` are compared leaf by leaf with what Equinox makes. Of `PROGRAMS` each has the codes that shardlint is
-to report as errors on its last line; without any, JAX runs it.
-"""
+"""Expressions with Equinox that make trees, compared with what Equinox makes; `equinox.md` shards them."""
 
 from __future__ import annotations
 
@@ -171,28 +167,3 @@ def _called(layer: str, arguments: str) -> str:
 
 
 LAYERS = (_linear, _mlp, _attention, _conv, _embedding, _norm, _group_norm, _cell, _others)
-
-
-PROGRAMS: dict[str, tuple[str, ...]] = {
-    "eqx.filter_shard(net, whole)": (),
-    "eqx.filter_shard(net, NamedSharding(mesh, P('data')))": (),
-    "eqx.filter_shard(net, NamedSharding(mesh, P('date')))": ("SHL103",),
-    "eqx.filter_shard(Net(10, key).scale, rows)": ("SHL202",),
-    "eqx.filter_shard(net.scale, NamedSharding(mesh, P(None, None, 'data')))": ("SHL201",),
-    "eqx.filter_shard((net.scale, 3, 'a'), rows)": (),
-    "eqx.filter_shard(3, rows)": (),
-    "eqx.filter_shard(np.ones(6), rows)": ("SHL202",),
-    "eqx.filter_shard(x, jax.devices()[3])": (),
-    "eqx.filter_shard({'a': x, 'b': net.scale}, {'a': rows, 'b': whole})": (),
-    "eqx.filter_shard({'a': x, 'b': jnp.ones(2)}, {'a': rows, 'b': rows})": ("SHL202",),
-    "eqx.filter_jit(lambda m: eqx.filter_shard(m, rows))(Net(10, key))": (),
-    "eqx.filter_jit(lambda m: eqx.filter_shard(m, NamedSharding(mesh, P('model', None))))(net)": ("SHL201",),
-    "eqx.filter_jit(lambda m, n: eqx.filter_shard(m.scale.reshape(n, -1), rows))(net, 8)": (),
-    "eqx.filter_jit(lambda m, n: eqx.filter_shard(m.scale.reshape(n), NamedSharding(mesh, P(None, 'data'))))"
-    "(net, 16)": ("SHL201",),
-    "eqx.filter_shard(x, NamedSharding(explicit, P('data')))": ("SHL701",),
-    "jax.device_put(eqx.filter(net, eqx.is_array), whole)": (),
-    "jax.device_put(eqx.filter(Net(10, key), eqx.is_array), rows)": ("SHL202",),
-    "y = eqx.filter_shard(jnp.ones((8, 8)), rows)\n"
-    "jax.jit(lambda v: v, in_shardings=NamedSharding(mesh, P('data')))(y)": ("SHL207",),
-}

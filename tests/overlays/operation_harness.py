@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -53,6 +54,21 @@ def draw_case(name: str, number: int, *, sharded: bool) -> tuple[list[Value], di
     place = _Placing(draw.rng, sharded)
     found = [place.value(concrete(arg, draw.sizes)) for arg in args]
     return found, {key: place.value(concrete(arg, draw.sizes)) for key, arg in kwargs.items()}
+
+
+def by_keyword(
+    name: str, args: Sequence[Value], kwargs: dict[str, Value]
+) -> tuple[list[Value], dict[str, Value]]:
+    """The same call, with keywords for all parameters that take one."""
+    try:
+        parameters = list(inspect.signature(resolve(name)).parameters.values())[: len(args)]
+    except (TypeError, ValueError):
+        return list(args), kwargs
+    first = next((i for i, one in enumerate(parameters) if one.kind is one.POSITIONAL_OR_KEYWORD), len(args))
+    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
+        return list(args), kwargs
+    named = {one.name: arg for one, arg in zip(parameters[first:], args[first:], strict=True)}
+    return list(args[:first]), {**named, **kwargs}
 
 
 @dataclass

@@ -20,6 +20,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
 import numpy as np
+from support.sizes import size
 
 from shardlint.inference.domain.values import (
     Array,
@@ -43,7 +44,7 @@ from shardlint.model.spans import Span
 
 PLACE = Span("case.py", 1, 1, 1, 2)
 #: Cases an entry; the environment may ask for more.
-CASES = int(os.environ.get("SHARDLINT_OVERLAY_CASES", "12"))
+CASES = size("SHARDLINT_OVERLAY_CASES", 6, 12)
 DTYPES = ("float32", "float32", "bfloat16", "int32", "int8", "uint8", "bool", "float16")
 NUMPY_DTYPES = ("float64", "float32", "int64", "int32", "int8", "uint8", "bool", "float16")
 

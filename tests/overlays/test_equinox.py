@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import random
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
 import pytest
-from equinox_programs import LAYERS, PRELUDE, PROGRAMS, TREES
+from equinox_programs import LAYERS, PRELUDE, TREES
+from support.sizes import size
 
-from shardlint.api import Linter, Settings, source_from_text
+from shardlint.api import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.verdicts import Api
-from shardlint.model.findings import Severity
 from shardlint.model.uses import Placement
 
 #: Layers of each kind; the environment may ask for more.
-CASES = int(os.environ.get("SHARDLINT_EQUINOX_CASES", "5"))
+CASES = size("SHARDLINT_EQUINOX_CASES", 3, 5)
 Leaf = tuple[object, str | None]
 
 
@@ -53,18 +51,3 @@ def test_layers_agree_with_equinox(layer: Callable[[random.Random], str]) -> Non
         assert all(dtype in (None, other) for (_, dtype), (_, other) in zip(ours, real, strict=True)), (
             expression
         )
-
-
-@pytest.fixture(scope="module")
-def outcomes(ask_jax: Callable[[Mapping[str, str]], dict[str, Any]]) -> dict[str, Any]:
-    """What JAX raises in each program."""
-    return ask_jax({name: f"{PRELUDE}\n{name}\n" for name in PROGRAMS})
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_the_verdict_is_jaxs(program: str, outcomes: dict[str, Any]) -> None:
-    source = source_from_text("program.py", f"{PRELUDE}\n{program}\n")
-    findings = Linter(Settings(devices=8)).check_source(source)
-    errors = tuple(finding.code for finding in findings if finding.severity is Severity.ERROR)
-    assert (outcomes[program] is not None) == bool(errors), (outcomes[program], errors)
-    assert errors == PROGRAMS[program]

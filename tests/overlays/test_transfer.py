@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -14,12 +14,13 @@ import pytest
 from cases import REMOVED, generator
 from overlay_harness import CASES, Draw, concrete, evaluate, named, resolve, run_entry, run_library
 
-from shardlint.inference.domain.values import Array
+from shardlint.inference.domain.values import NONE, Array, Const, Value
 from shardlint.inference.overlays.jax import nn, numpy, random, tree
 from shardlint.inference.overlays.jax.lax import control_flow, convolution
 from shardlint.inference.overlays.jax.lax import functions as jax_lax
 from shardlint.inference.overlays.numpy import functions  # fmt: skip
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.versions.keywords import is_never_taken
 
 warnings.filterwarnings("ignore")
 
@@ -98,3 +99,49 @@ def test_as_much_is_known_of_arguments_by_keyword(name: str) -> None:
         except Exception:
             continue  # What the library rejects has no answer.
         raise AssertionError(f"{name}{tuple(fewer)} {more}: {by_keyword} for {by_position}")
+
+
+#: Keywords that some function of JAX takes.
+_WORDS = (
+    "out_sharding device where out dtype axis keepdims initial shape mode precision sharding dim k".split()
+)
+
+
+def _spoiled(
+    args: Sequence[Value], kwargs: dict[str, Value], rng: Random
+) -> tuple[list[Value], dict[str, Value], str]:
+    """Return a call with another number, or another keyword, and that keyword."""
+    args, kwargs, word = list(args), dict(kwargs), ""
+    places = [at for at, value in enumerate(args) if isinstance(value, Const) and type(value.value) is int]
+    names = [name for name, value in kwargs.items() if isinstance(value, Const) and type(value.value) is int]
+    number = Const(rng.choice((-9, -3, -2, -1, 0, 1, 2, 3, 9)))
+    if rng.random() < 0.4 or not (places or names):
+        word = rng.choice([one for one in _WORDS if one not in kwargs])
+        kwargs[word] = NONE
+    elif names and (not places or rng.random() < 0.5):
+        kwargs[rng.choice(names)] = number
+    else:
+        args[rng.choice(places)] = number
+    return args, kwargs, word
+
+
+@pytest.mark.parametrize("name", sorted(TABLES.keys() - ELSEWHERE))
+def test_what_is_claimed_to_be_rejected_is(name: str) -> None:
+    """A random call of which an error is claimed raises."""
+    generate = generator(name)
+    assert generate is not None
+    target: Callable[..., Any] = resolve(REMOVED.get(name, name))
+    for number in range(CASES):
+        rng = Random(f"{name}/{number}/spoiled")
+        draw = Draw(rng, numpy=name.startswith("numpy."))
+        args, kwargs = generate(draw)
+        args, kwargs, word = _spoiled(
+            [concrete(arg, draw.sizes) for arg in args],
+            {key: concrete(arg, draw.sizes) for key, arg in kwargs.items()},
+            rng,
+        )
+        refused = bool(word) and is_never_taken(name, word)
+        ours = evaluate(name, TABLES[name], args, kwargs)
+        if refused or (isinstance(ours, Unknown) and ours.reason.startswith("rejected")):
+            with pytest.raises(Exception):  # noqa: B017
+                run_library(target, args, kwargs, numpy=name.startswith("numpy."))

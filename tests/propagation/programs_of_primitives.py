@@ -52,6 +52,13 @@ def binary_of_ones(draw: Draw) -> Program:
     return Program(lax.add, lambda c, a, s: laws.elementwise(c, *a, operation="add"))
 
 
+def quotient(draw: Draw) -> Program:
+    shape = draw.shape()
+    draw.array(shape)
+    draw.array(() if draw.rng.random() < 0.2 else shape, like=0 if draw.rng.random() < 0.5 else None)
+    return Program(lax.div, lambda c, a, s: laws.elementwise(c, *a, operation="div"))
+
+
 def convert(draw: Draw) -> Program:
     draw.array(draw.shape())
     return Program(lambda x: lax.convert_element_type(x, np.int32), lambda c, a, s: laws.convert(c, *a))
@@ -240,15 +247,16 @@ def reduce(draw: Draw) -> Program:
     shape = draw.shape()
     draw.array(shape)
     axes = _axes(draw, len(shape))
-    function = draw.rng.choice((lax.reduce_max, lax.reduce_prod, lax.reduce_min))
-    return Program(lambda x: function(x, axes), lambda c, a, s: laws.reduce(c, a[0], axes))
+    kinds = (("max", lax.reduce_max), ("prod", lax.reduce_prod), ("min", lax.reduce_min))
+    name, function = draw.rng.choice(kinds)
+    return Program(lambda x: function(x, axes), lambda c, a, s: laws.reduce(c, a[0], axes, name))
 
 
 def reduce_and(draw: Draw) -> Program:
     shape = draw.shape()
     draw.array(shape, dtype=np.bool_)
     axes = _axes(draw, len(shape))
-    return Program(lambda x: lax.reduce_and(x, axes), lambda c, a, s: laws.reduce(c, a[0], axes))
+    return Program(lambda x: lax.reduce_and(x, axes), lambda c, a, s: laws.reduce(c, a[0], axes, "and"))
 
 
 def reduce_sum(draw: Draw) -> Program:
@@ -410,7 +418,8 @@ def scatter(draw: Draw) -> Program:
     )  # fmt: skip
     function = draw.rng.choice((lax.scatter, lax.scatter_add, lax.scatter_mul))
     return Program(
-        lambda x, i, u: function(x, i, u, numbers), lambda c, a, s: laws.scatter(c, a[0], a[1], a[2], window)
+        lambda x, i, u: function(x, i, u, numbers),
+        lambda c, a, s: laws.scatter(c, a[0], a[1], a[2], window, function.__name__),
     )
 
 
@@ -526,10 +535,10 @@ def bitcast_convert_type(draw: Draw) -> Program:
 KINDS: dict[str, Kind] = {
     kind.__name__.rstrip("_"): kind
     for kind in (
-        unary, power, binary, binary_of_ones, convert, select_n, clamp, dot_general, matmul, ragged_dot,
-        reshape, reshape_of_factors, broadcast_in_dim, expand_dims, transpose, squeeze, rev, tile, reduce,
-        reduce_and, reduce_sum, argminmax, concatenate, stack, unstack, pad, split, slice_, dynamic_slice,
-        dynamic_update_slice, gather, scatter, sort, cumulative, top_k, iota, convolution, reduce_window,
-        lu, triangular_solve, approximate_top_k, fft, bitcast_convert_type,
+        unary, power, binary, binary_of_ones, quotient, convert, select_n, clamp, dot_general, matmul,
+        ragged_dot, reshape, reshape_of_factors, broadcast_in_dim, expand_dims, transpose, squeeze, rev,
+        tile, reduce, reduce_and, reduce_sum, argminmax, concatenate, stack, unstack, pad, split, slice_,
+        dynamic_slice, dynamic_update_slice, gather, scatter, sort, cumulative, top_k, iota, convolution,
+        reduce_window, lu, triangular_solve, approximate_top_k, fft, bitcast_convert_type,
     )
 }  # fmt: skip

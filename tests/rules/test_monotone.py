@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import os
 import random
 from pathlib import Path
 
 import pytest
+from support.sizes import scale
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.laws.versions import parse_target
@@ -16,7 +16,7 @@ from shardlint.rules.base import AnyRule
 
 _FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: How many times as many random programs as usual.
-_SCALE = int(os.environ.get("SHARDLINT_MONOTONE_SCALE", "1"))
+_SCALE = scale("SHARDLINT_MONOTONE_SCALE", 1 / 3)
 #: Ways to call ``{name}()`` at the end of a program, or to have somebody who may.
 _CALLERS = (
     "{name}()\n",
@@ -63,7 +63,7 @@ def _quiet_cases() -> list[tuple[Path, str]]:
     return cases
 
 
-@pytest.mark.parametrize("seed", range(8 * _SCALE))
+@pytest.mark.parametrize("seed", range(round(8 * _SCALE)))
 def test_a_case_of_a_fixture_that_is_called(seed: int) -> None:
     draw = random.Random(seed)
     path, name = draw.choice(_quiet_cases())

@@ -19,6 +19,7 @@ from lsp_notebook import Notebook
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 from random_edits import RandomEdits
+from support.sizes import size
 
 from shardlint.api import Linter, Settings, load_settings, read_source, source_from_cells
 from shardlint.inference.programs.module_loader import forget
@@ -34,7 +35,7 @@ FILES = (
     "spec_language.py",
     "shard_map_calls.py",
 )
-EDITS = int(os.environ.get("SHARDLINT_RANDOM_EDITS", "40"))
+EDITS = size("SHARDLINT_RANDOM_EDITS", 15, 40)
 SEED = int(os.environ.get("SHARDLINT_RANDOM_SEED", "20261122"))
 #: The edits of each test, of which there are one for each file, two files together, and a notebook.
 COUNT = max(1, EDITS // (len(FILES) + 2))

@@ -1,8 +1,8 @@
 """Which test modules are fast: those that neither ask JAX nor start a process, nor take long.
 
-That is read from what they, and the helpers that they import, import and execute; `Watch` fails the tests
-of which this does not tell. Such a module, and one that takes more than some 20 seconds, says
-``pytestmark = pytest.mark.slow``.
+A program document is fast where JAX's answers to it are stored. Of a module that is read from what it, and
+the helpers that it imports, import and execute; `Watch` fails the tests of which this does not tell. Such a
+module, and one that takes more than some 20 seconds, says ``pytestmark = pytest.mark.slow``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+
+from support.documents import read_programs
+from support.jax_answers import are_stored
 
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
@@ -51,6 +54,8 @@ _STARTS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "os.system
 @cache
 def is_fast(module: Path) -> bool:
     """Return whether no test of a module needs JAX or a process, as far as imports tell."""
+    if module.suffix == ".md":
+        return are_stored([program.text for program in read_programs(module)])
     waiting, seen = [module, module.with_name("conftest.py")], set()
     while waiting:
         path = waiting.pop()

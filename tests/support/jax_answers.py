@@ -15,16 +15,25 @@ import hashlib
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-STORE = Path(__file__).parents[1] / "data" / "jax_answers.json"
-RUNNER = Path(__file__).parents[2] / "docs" / "tools" / "run_examples.py"
+ROOT = Path(__file__).parents[2]
+STORE = ROOT / "tests" / "data" / "jax_answers.json"
+RUNNER = ROOT / "docs" / "tools" / "run_examples.py"
 #: What an answer may depend on.
 LIBRARIES = ("jax", "jaxlib", "flax", "optax", "equinox", "jaxtyping", "numpy")
+
+#: With this set to 1, JAX is asked of all programs, and the answers are stored.
+ANEW = "SHARDLINT_ASK_JAX"
+
+#: The folders of an environment, as JAX's messages name them.
+_PACKAGES = re.compile(r"/[^\s\"']*/site-packages/")
 
 #: Runs programs by name, and returns what became of each, as JSON has it.
 Ask = Callable[[Mapping[str, str]], Mapping[str, Any]]
@@ -38,19 +47,41 @@ def answers(programs: Mapping[str, str], ask: Ask, runner: str) -> dict[str, Any
         ask: asks JAX; is called once, with the programs of which nothing is stored.
         runner: the text of what `ask` runs, since the answers depend on it too.
     """
-    anew = os.environ.get("SHARDLINT_ASK_JAX") == "1"
+    anew = os.environ.get(ANEW) == "1"
     keys = {name: digest(text, runner) for name, text in programs.items()}
     known = {} if anew else stored()
     unknown = {name: text for name, text in programs.items() if keys[name] not in known}
-    asked = ask(unknown) if unknown else {}
+    asked = {name: portable(answer) for name, answer in ask(unknown).items()} if unknown else {}
     if anew:
         _store({keys[name]: answer for name, answer in asked.items()})
     return {name: asked[name] if name in unknown else known[key] for name, key in keys.items()}
 
 
+def portable(answer: Any) -> Any:
+    """Return an answer as it is stored: as JSON has it, without the folders of this machine."""
+    return json.loads(_PACKAGES.sub("", json.dumps(answer).replace(f"{ROOT}/", "")))
+
+
+def answer(program: str, ask: Callable[[], Any], runner: str) -> Any:
+    """Return what JAX says of one program, of which ``ask`` asks it in this process."""
+    return answers({program: program}, lambda _: {program: ask()}, runner)[program]
+
+
 def jax_raises(programs: Mapping[str, str]) -> dict[str, Any]:
     """Return what JAX raises in each program, run by itself: None where it runs."""
-    return answers(programs, ask_jax, RUNNER.read_text(encoding="utf-8"))
+    return answers(programs, ask_jax, runner())
+
+
+def are_stored(programs: Iterable[str]) -> bool:
+    """Return whether JAX need not be asked what it raises in programs."""
+    known = stored()
+    return os.environ.get(ANEW) != "1" and all(digest(text, runner()) in known for text in programs)
+
+
+@cache
+def runner() -> str:
+    """Return the text of the program that runs programs."""
+    return RUNNER.read_text(encoding="utf-8")
 
 
 def ask_jax(programs: Mapping[str, str]) -> dict[str, Any]:
@@ -58,6 +89,8 @@ def ask_jax(programs: Mapping[str, str]) -> dict[str, Any]:
     run = subprocess.run(
         [sys.executable, str(RUNNER)],
         input=json.dumps(dict(programs)),
+        # Messages hold sets.
+        env={**os.environ, "PYTHONHASHSEED": "0"},
         capture_output=True,
         text=True,
         check=True,
@@ -71,6 +104,7 @@ def digest(program: str, runner: str) -> str:
     return hashlib.sha256(f"{runner}\0{program}".encode()).hexdigest()[:20]
 
 
+@cache
 def releases() -> str:
     """Return the releases installed of what an answer may depend on."""
     return " ".join(f"{name}={_release(name)}" for name in LIBRARIES)
@@ -90,7 +124,14 @@ def _release(name: str) -> str:
 
 
 def _read() -> dict[str, dict[str, Any]]:
-    return json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
+    return _parsed(STORE.stat().st_mtime_ns) if STORE.exists() else {}
+
+
+@lru_cache(maxsize=1)
+def _parsed(_: int) -> dict[str, dict[str, Any]]:
+    """Return what the store holds since it was last written."""
+    every: dict[str, dict[str, Any]] = json.loads(STORE.read_text(encoding="utf-8"))
+    return every
 
 
 def _store(new: Mapping[str, Any]) -> None:
@@ -99,4 +140,13 @@ def _store(new: Mapping[str, Any]) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         every = _read()
         every.setdefault(releases(), {}).update(new)
-        STORE.write_text(json.dumps(every, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+        STORE.write_text(_written(every), encoding="utf-8")
+
+
+def _written(every: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the store's text: an answer a line."""
+    groups = [
+        f'"{group}": {{\n' + ",\n".join(f'"{key}": {json.dumps(said[key])}' for key in sorted(said)) + "\n}"
+        for group, said in sorted(every.items())
+    ]
+    return "{\n" + ",\n".join(groups) + "\n}\n"

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import random
-import runpy
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from support import jax_answers
+from support.documents import read_programs
 from support.fast import TESTS
 
 
 def _programs() -> list[str]:
-    fixed = runpy.run_path(str(TESTS / "placement" / "argument_programs.py"))
-    return [f"{fixed['PRELUDE']}\n{program}\n" for program in fixed["PROGRAMS"]]
+    documents = [path for path in TESTS.rglob("*.md") if path.name != "README.md"]
+    return [program.text for path in documents for program in read_programs(path)]
 
 
 def test_jax_still_says_what_is_stored() -> None:
-    runner = jax_answers.RUNNER.read_text(encoding="utf-8")
-    known = jax_answers.stored()
+    runner, known = jax_answers.runner(), jax_answers.stored()
     programs = {text: text for text in _programs() if jax_answers.digest(text, runner) in known}
     if not programs:
         pytest.skip(f"nothing is stored for {jax_answers.releases()}")
-    sample = {text: text for text in random.SystemRandom().sample(sorted(programs), min(8, len(programs)))}
+    sample = {text: text for text in random.SystemRandom().sample(sorted(programs), min(40, len(programs)))}
     said = jax_answers.ask_jax(sample)
     for text in sample:
-        assert said[text] == known[jax_answers.digest(text, runner)], text
+        assert jax_answers.portable(said[text]) == known[jax_answers.digest(text, runner)], text
 
 
 def test_only_unknown_programs_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from support.sizes import scale
 
 from shardlint.api import source_from_text
 from shardlint.inference.domain.values import (
@@ -40,7 +41,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.uses import Use
 
 #: How many times as many cases as usual.
-SCALE = int(os.environ.get("SHARDLINT_TRANSFORM_SCALE", "1"))
+SCALE = scale("SHARDLINT_TRANSFORM_SCALE", 1 / 3)
 
 
 @dataclass

@@ -38,7 +38,7 @@ def run(text: str) -> tuple[dict[int, Any], Exception | None, int]:
 def test_programs_agree_with_jax() -> None:
     raised = found = accepted = 0
     tally = Tally()
-    for number in range(CASES * SCALE):
+    for number in range(round(CASES * SCALE)):
         text = program(f"contexts {number}")
         probes, error, line = run(text)
         told = evaluate(SETUP + text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import sys
 import traceback
@@ -15,12 +14,13 @@ import numpy as np
 from jax import lax
 from jax.sharding import AbstractMesh, AxisType, PartitionSpec, reshard
 from probing import evaluate
+from support.sizes import size
 
 from shardlint.inference.domain.values import Array
 from shardlint.laws.core.values import entry_axes
 from shardlint.laws.core.verdicts import Rejected
 
-CASES = int(os.environ.get("SHARDLINT_CARRY_CASES", "90"))
+CASES = size("SHARDLINT_CARRY_CASES", 30, 90)
 HEADER = """import jax, jax.numpy as jnp, numpy as np
 from jax import lax
 from jax.sharding import AbstractMesh, AxisType, PartitionSpec as P, reshard

@@ -32,7 +32,7 @@ SPECS = ("P()", "P('x')", "P('y')", "P(('x', 'y'))")
 @pytest.mark.parametrize("layer", LAYERS)
 def test_results_vary_as_jax_says(layer: str) -> None:
     draw, sure = random.Random(layer), 0
-    for _ in range(3 * SCALE):
+    for _ in range(round(3 * SCALE)):
         specs = draw.choice(SPECS), draw.choice(SPECS)
         mutable = ", mutable=['batch_stats']" if "average=False" in layer else ""
         text = f"""{HEADER}layer = {layer}

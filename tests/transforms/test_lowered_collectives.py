@@ -10,10 +10,12 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 import random
 from collections import Counter
 
+from support.sizes import size
+
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Severity
 
-CASES = int(os.environ.get("SHARDLINT_LOWERED_CASES", "45"))
+CASES = size("SHARDLINT_LOWERED_CASES", 20, 45)
 SEED = int(os.environ.get("SHARDLINT_LOWERED_SEED", "0"))
 HEADER = """import jax, jax.numpy as jnp, numpy as np
 from jax import lax

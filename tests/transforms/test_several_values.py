@@ -94,7 +94,7 @@ def raises(text: str, flags: tuple[bool, ...]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("seed", range(4 * SCALE))
+@pytest.mark.parametrize("seed", range(round(4 * SCALE)))
 def test_what_is_said_of_several_values_holds_for_each(seed: int) -> None:
     chance, found, silent, right, loud = random.Random(seed), 0, 0, 0, 0
     linter = Linter(Settings(devices=8))

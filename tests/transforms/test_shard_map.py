@@ -122,7 +122,7 @@ def meshes(maker: Maker) -> None:
 
 
 def test_unchecked_shard_map() -> None:
-    count = check(shard_map_unchecked, traced_for_real, range(60 * SCALE))
+    count = check(shard_map_unchecked, traced_for_real, range(round(60 * SCALE)))
     assert count.accepted > 24 * SCALE and count.rejected > 6 * SCALE
     assert len(count.missed) <= 0.2 * count.rejected, "\n\n".join(count.missed)
     assert count.leaves.unknown < 0.1 * count.leaves.leaves
@@ -130,19 +130,19 @@ def test_unchecked_shard_map() -> None:
 
 def test_checked_shard_map() -> None:
     """JAX also rejects results that vary over axes they should not; we only must not reject more."""
-    count = check(shard_map_checked, traced_for_real, range(30 * SCALE))
+    count = check(shard_map_checked, traced_for_real, range(round(30 * SCALE)))
     assert count.accepted > 5 * SCALE
 
 
 def test_placements() -> None:
-    count = check(placements, run_for_real, range(80 * SCALE))
+    count = check(placements, run_for_real, range(round(80 * SCALE)))
     assert count.accepted > 32 * SCALE and count.rejected > 12 * SCALE
     assert len(count.missed) <= 0.1 * count.rejected, "\n\n".join(count.missed)
     assert count.leaves.unknown < 0.1 * count.leaves.leaves
 
 
 def test_meshes() -> None:
-    count = check(meshes, run_for_real, range(80 * SCALE))
+    count = check(meshes, run_for_real, range(round(80 * SCALE)))
     assert count.accepted > 32 * SCALE and count.rejected > 8 * SCALE
     assert len(count.missed) <= 0.1 * count.rejected, "\n\n".join(count.missed)
     assert count.leaves.unknown < 0.15 * count.leaves.leaves

@@ -67,7 +67,7 @@ def run_for_real(text: str) -> tuple[dict[int, tuple[int, ...]], Exception | Non
 def test_operations_on_shards_agree_with_jax() -> None:
     count = Counter[str]()
     missed = []
-    for seed in range(400 * SCALE):
+    for seed in range(round(400 * SCALE)):
         text = random_program(random.Random(seed))
         shapes, error = run_for_real(text)
         found = evaluate(text)

@@ -185,7 +185,7 @@ def trimmed(spec: Spec) -> tuple[Any, ...]:
 def test_random_calls_agree_with_jax() -> None:
     count, known = Counter[str](), Counter[str]()
     missed: Counter[str] = Counter()
-    for seed in range(160 * SCALE):
+    for seed in range(round(160 * SCALE)):
         text = Program(random.Random(seed)).text()
         real, error = run_for_real(text)
         found = evaluate(text)
@@ -212,7 +212,7 @@ def test_random_calls_agree_with_jax() -> None:
 def test_calls_outside_jit_are_not_refused_where_they_run() -> None:
     """Bodies run step by step there, with checks of their own."""
     count = Counter[str]()
-    for seed in range(10_000, 10_000 + 30 * SCALE):
+    for seed in range(10_000, 10_000 + round(30 * SCALE)):
         text = (
             Program(random.Random(seed)).text().replace("jax.eval_shape(lambda x: outer(x), x)", "outer(x)")
         )

@@ -59,7 +59,7 @@ def varied(values: np.ndarray) -> frozenset[str]:
 
 def test_what_is_said_to_vary_differs() -> None:
     count = Counter[str]()
-    for seed in range(70 * SCALE):
+    for seed in range(round(70 * SCALE)):
         text = random_program(random.Random(seed))
         scope: dict[str, Any] = {}
         exec(compile(text, "program.py", "exec"), scope)

@@ -64,7 +64,7 @@ class Inputs:
 
 def programs(batch: int) -> Iterator[tuple[int, str, tuple[Any, ...], Any]]:
     """Programs of a batch that JAX can trace, with what they take and give."""
-    for seed in range(batch * CASES * SCALE, (batch + 1) * CASES * SCALE):
+    for seed in range(round(batch * CASES * SCALE), round((batch + 1) * CASES * SCALE)):
         rng = random.Random(seed)
         text, args = Grower(seed).grow(rng.randint(1, 4))
         try:

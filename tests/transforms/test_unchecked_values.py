@@ -18,12 +18,13 @@ from jax import lax
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 from probing import evaluate
+from support.sizes import size
 
 from shardlint.inference.domain.values import Array
 from shardlint.inference.overlays.jax.shard_map.varying import variation_of
 from shardlint.laws.core.verdicts import Rejected
 
-CASES = int(os.environ.get("SHARDLINT_UNCHECKED_CASES", "25"))
+CASES = size("SHARDLINT_UNCHECKED_CASES", 25, 25)
 SEED = int(os.environ.get("SHARDLINT_VARYING_SEED", "0"))
 SPECS = ("P()", "P('x')", "P('y')", "P('x', 'y')", "P(('x', 'y'))")
 HEADER = """import jax, jax.numpy as jnp, numpy as np

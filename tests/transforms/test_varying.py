@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import jax
@@ -10,13 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.sharding import Mesh, PartitionSpec
+from support.sizes import size
 
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import Placement
 from shardlint.source.sources import source_from_text
 
-CASES = int(os.environ.get("SHARDLINT_VARYING_CASES", "150"))
+CASES = size("SHARDLINT_VARYING_CASES", 50, 150)
 SPECS = ("P()", "P('x')", "P('y')", "P(('x', 'y'))", "P(None, 'y')")
 HEADER = """import jax, jax.numpy as jnp, numpy as np
 from jax import lax

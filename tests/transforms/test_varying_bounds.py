@@ -15,13 +15,14 @@ import numpy as np
 from jax import lax
 from jax.sharding import AbstractMesh, PartitionSpec
 from probing import evaluate
+from support.sizes import size
 from varying_bodies import random_program
 
 from shardlint.inference.domain.values import Array, DictValue, ListValue, Tuple, Value
 from shardlint.inference.overlays.jax.shard_map.varying import variation_of
 from shardlint.laws.core.verdicts import Rejected
 
-CASES = int(os.environ.get("SHARDLINT_VARYING_CASES", "180"))
+CASES = size("SHARDLINT_VARYING_CASES", 60, 180)
 SEED = int(os.environ.get("SHARDLINT_VARYING_SEED", "0"))
 Kind = tuple[tuple[int, ...], frozenset[str]]
 

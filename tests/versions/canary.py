@@ -83,7 +83,7 @@ def run(path: Path, folder: Path, given: list[str]) -> int:
         old = f"{release}-before"
         release_files.write(old, before)
     release_files.write(release, answers)
-    published.MODULE.write_text(published.text(), encoding="utf-8")
+    published.write()
     path.write_text(report(new, old, release), encoding="utf-8")
     if before:
         (release_files.FOLDER / f"{old}.json").unlink()

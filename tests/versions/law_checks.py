@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import different_causes
 import matrix_law
 import release_files
 from questions import Question, families
@@ -21,6 +22,8 @@ KNOWN = Path(__file__).parent / "known_differences.json"
 #: What is wrong where a law says more than JAX does, or less, and what is no matter of verdicts.
 FALSE_ERROR, MISS = "JAX accepts", "JAX rejects"
 KINDS = (FALSE_ERROR, MISS, "another exception", "another stage", "another result")
+#: What nothing is said of, though JAX rejects it.
+OPEN = "undecided where JAX rejects"
 
 
 class Disagreement(NamedTuple):
@@ -38,6 +41,7 @@ class Checked(NamedTuple):
 
     figures: dict[str, Counter[str]]
     wrong: list[Disagreement]
+    causes: Counter[str]
 
 
 def check(release: str) -> Checked:
@@ -45,6 +49,7 @@ def check(release: str) -> Checked:
     stored = release_files.read(release)
     figures: dict[str, Counter[str]] = defaultdict(Counter)
     wrong: list[Disagreement] = []
+    causes: Counter[str] = Counter()
     for family, question, answer in _answered(stored):
         tally = figures[family]
         if answer.startswith("- "):
@@ -58,9 +63,12 @@ def check(release: str) -> Checked:
         tally[kind] += 1
         if kind == "undecided" and not answer.startswith("ok"):
             tally["undecided of rejected"] += 1
+            causes[f"{family}: {OPEN}: {different_causes.of_silence(problem[1] if problem else '')}"] += 1
         if problem and kind not in ("undecided", "not asked here"):
-            wrong.append(Disagreement(kind, question.group, question.text, answer, problem[1]))
-    return Checked(figures, wrong)
+            one = Disagreement(kind, question.group, question.text, answer, problem[1])
+            wrong.append(one)
+            causes[f"{family}: {kind}: {different_causes.of_difference(*one)}"] += 1
+    return Checked(figures, wrong, causes)
 
 
 def _answered(stored: dict) -> Iterator[tuple[str, Question, str]]:
@@ -88,14 +96,8 @@ def asked(family: str) -> dict[str, tuple[str, list[Question]]]:
 
 
 def counts(checked: Checked) -> dict[str, int]:
-    """Return how often what is wrong, by family and kind."""
-    found = {
-        f"{family}: {kind}": count
-        for family, tally in checked.figures.items()
-        for kind, count in tally.items()
-        if kind in KINDS
-    }
-    return dict(sorted(found.items()))
+    """Return how often what is wrong or open, by family, kind and cause."""
+    return dict(sorted(checked.causes.items()))
 
 
 def known() -> dict[str, dict[str, int]]:

@@ -119,6 +119,7 @@ def _judge(api: str, mode: str, mistake: str, answer: str, release: Release) -> 
     shape = MISTAKES[mistake][1]
     if (
         wrong
+        or not answer.startswith("ok")
         or not isinstance(verdict, Accepted)
         or api in OTHER_RESULT
         or (api in JIT_OUTPUT and 0 in shape)

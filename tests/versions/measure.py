@@ -130,7 +130,7 @@ def main() -> int:
             print(f"skipped: {error}", file=sys.stderr)
             continue
         print(release_files.write(release, measured))
-        published.MODULE.write_text(published.text(), encoding="utf-8")
+        published.write()
     return 0
 
 

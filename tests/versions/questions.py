@@ -65,7 +65,9 @@ def compare(answer: str, verdict: Any) -> tuple[str, str] | None:
             return "another exception", str(verdict)
         return ("another stage", str(verdict)) if stage and stage != verdict.stage else None
     if not answer.startswith("ok"):
-        return "JAX rejects", str(verdict)
+        # The programs of the matrix return what they place from jit.
+        outside = isinstance(verdict, Accepted) and verdict.inside_only
+        return None if outside and answer.startswith("IndivisibleError") else ("JAX rejects", str(verdict))
     claimed = verdict if isinstance(verdict, str) else ""
     return ("another result", claimed) if claimed and answer != f"ok {claimed}" else None
 

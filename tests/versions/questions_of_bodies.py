@@ -311,7 +311,7 @@ def _inside() -> Iterator[Question]:
             inside = mesh.with_types(dict.fromkeys(manual, AxisType.MANUAL))
             varying = frozenset(manual) if checked else frozenset()
             verdict = judge_inside(
-                api, inside if raw else mesh, Spec(entries), (8, 8), raw=raw, varying=varying
+                api, inside if raw else mesh, Spec(entries), (8, 8), raw=raw, varying=varying, outer=None
             )
             return compare(answer, law_at(release, verdict, api))
 
@@ -362,13 +362,15 @@ def _arguments() -> Iterator[Question]:
 
 
 def _argument_law(mesh: Mesh, manual: Any, wanted: Spec, held: Spec, release: Release) -> Any:
+    from shardlint.laws.placement.axis_types import in_type
     from shardlint.laws.placement.judge import judge_placement
-    from shardlint.laws.transforms.shard_map import judge_manual, judging_mesh
+    from shardlint.laws.transforms.shard_map import inferred_spec, judge_manual, judging_mesh
 
     named = judge_manual("in_specs", wanted, mesh, manual)
     if not isinstance(named, Accepted):
         return law_at(release, named, Api.SHARD_MAP_IN)
     where = judging_mesh(mesh, manual)
-    inner = held if where is mesh else Spec()
+    typed = Spec(tuple(in_type(mesh, entry) for entry in held.entries))
+    inner = inferred_spec(mesh, manual, typed) if AxisType.EXPLICIT in where.types else Spec()
     verdict = judge_placement(Api.SHARD_MAP_IN, where, wanted, (8, 8), raw=False, context=None, held=inner)
     return law_at(release, verdict, Api.SHARD_MAP_IN)

@@ -138,6 +138,15 @@ OLD = {
         "from jax.sharding import use_mesh, SingleDeviceSharding\nwith use_mesh(mesh):\n    y = jnp.ones(4)",
         SAFE,
     ),
+    "gone: a synonym": ("y = jnp.product(jnp.ones(4))", SAFE),
+    "gone: several trees": ("y = jax.tree_multimap(lambda a, b: a + b, jnp.ones(4), jnp.ones(4))", SAFE),
+    "gone: the module config": (
+        "from jax.config import config\nconfig.update('jax_enable_x64', False)\ny = jnp.ones(4)",
+        SAFE,
+    ),
+    "gone: a class of jax.core": ("from jax.core import Jaxpr\ny = 1 if Jaxpr else 0", SAFE),
+    "gone: a module": ("from jax.experimental import stax\ny = jnp.ones(1) if stax.Relu else 0", SAFE),
+    "gone: an annotation": ("from jax.random import KeyArray\ny: KeyArray = jnp.ones(4)", SAFE),
     "gone: PartitionSpec": (
         "from jax.experimental import PartitionSpec\n"
         "y = jax.device_put(jnp.ones(4), NamedSharding(mesh, PartitionSpec('x')))",

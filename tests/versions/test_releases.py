@@ -28,6 +28,10 @@ def test_the_public_names_are_those_of_the_measured_releases() -> None:
     assert {module: frozenset(names) for module, names in published.published().items()} == PUBLISHED
 
 
+def test_the_keywords_are_those_of_the_measured_releases() -> None:
+    assert published.keywords_text() == published.KEYWORDS.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("release", release_files.stored())
 def test_a_file_is_written_as_it_was_read(
     release: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

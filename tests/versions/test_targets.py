@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from shardlint import linter
 from shardlint.api import Linter, Settings, load_settings, source_from_text
+from shardlint.engine import work_item
+from shardlint.engine.work_item import Analyzed
 from shardlint.laws.versions import NEWEST, RELEASES, Release, TargetError, parse_target, spans_text
 from shardlint.model.findings import Finding, Severity
+from shardlint.rules import all_rules
+from shardlint.source import Source
 
 
 def check(program: str, target: str) -> list[Finding]:
@@ -213,3 +218,29 @@ def test_a_renamed_argument_is_one_mistake() -> None:
         "    return x\n"
     )
     assert found(program, "0.10.2") == [("SHL804", Severity.ERROR)]
+
+
+def test_files_are_evaluated_for_older_releases_only_where_they_may_differ(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The examples of all rules, as files of one project, beside an evaluation of each for each era."""
+    sources = [
+        source_from_text(f"{rule.code}_{kind}.py", text)
+        for rule in all_rules()
+        for kind, text in (("bad", rule.bad), ("good", rule.good))
+    ]
+    settings = Settings(devices=8, target_jax=parse_target(">=0.4.35"), preview=True)
+    evaluated: list[int] = []
+
+    def findings() -> list[tuple[str, str, int, str, tuple[object, ...] | None]]:
+        found = Linter(settings).check_sources(sources)
+        return [(f.code, f.span.path, f.span.line, f.message, f.releases) for f in found]
+
+    def all_of(results: list[Analyzed], older: Release, newer: Release) -> list[Source]:
+        evaluated.append(len(work_item.differing(results, older, newer)))
+        return [result.source for result in results]
+
+    few = findings()
+    monkeypatch.setattr(linter, "differing", all_of)
+    assert few == findings()
+    assert 0 < max(evaluated) < len(sources)

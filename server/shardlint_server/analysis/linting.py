@@ -85,8 +85,10 @@ class TargetLinter:
             part = target.part_of(finding.span)
             if part is not None:
                 page = editing.page_of(finding, settings)
-                shown = to_diagnostic(finding, lambda span: target.locate(span, opened), self._codec, page)
-                diagnostics[part.uri].append(shown)
+                diagnostic = to_diagnostic(
+                    finding, lambda span: target.locate(span, opened), self._codec, page
+                )
+                diagnostics[part.uri].append(diagnostic)
         return diagnostics
 
 

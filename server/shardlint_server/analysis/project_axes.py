@@ -78,9 +78,9 @@ class ProjectAxes:
             if not os.path.isabs(target.path) or target.path.startswith(os.path.join(folder, "")):
                 sources[target.path] = source_of(target)
         before = self._analyses.get(folder, {})
-        kept = {path: _analysed(linter, source, before.get(path)) for path, source in sources.items()}
-        self._analyses[folder] = kept
-        return axes_of(one.analysis for one in kept.values())
+        analyses = {path: _analysed(linter, source, before.get(path)) for path, source in sources.items()}
+        self._analyses[folder] = analyses
+        return axes_of(one.analysis for one in analyses.values())
 
     def _settings(self, folder: str) -> Settings:
         return dataclasses.replace(self._configuration.settings_of_folder(folder), editing=True)

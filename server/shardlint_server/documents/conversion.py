@@ -116,6 +116,8 @@ def message_of(finding: Finding) -> str:
     if finding.help:
         lines.append(f"help: {media.plain(finding.help)}")
     if finding.confirmed_by is not None:
-        said = "not runnable" if finding.confirmation is Confirmation.NOT_RUNNABLE else finding.confirmation
-        lines.append(f"{said} by {media.plain(finding.confirmed_by)}")
+        outcome = (
+            "not runnable" if finding.confirmation is Confirmation.NOT_RUNNABLE else finding.confirmation
+        )
+        lines.append(f"{outcome} by {media.plain(finding.confirmed_by)}")
     return "\n".join(lines)

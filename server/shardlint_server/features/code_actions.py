@@ -91,8 +91,8 @@ async def code_actions(server: ShardlintServer, params: types.CodeActionParams) 
     part = next((part for part in target.parts if part.uri == uri), None)
     if part is None or report.analysis is None or report.settings is None:
         return []
-    shown = report.diagnostics[uri]
-    request = _Request(server, target, part, report.analysis, shown, report.settings, params.range)
+    diagnostics = report.diagnostics[uri]
+    request = _Request(server, target, part, report.analysis, diagnostics, report.settings, params.range)
     only = params.context.only
     wanted = partial(_is_wanted, only)
 

@@ -63,8 +63,8 @@ def _summary(ran: editing.Ran) -> str:
     if ran.problem is not None:
         return f"{ran.problem}."
     count, parts = len(ran.disagreements), len(ran.verdicts)
-    said = "no disagreement" if not count else f"{count} disagreement{'s' * (count != 1)}"
-    return f"JAX {ran.jax}: {parts} part{'s' * (parts != 1)}, {said}."
+    summary = "no disagreement" if not count else f"{count} disagreement{'s' * (count != 1)}"
+    return f"JAX {ran.jax}: {parts} part{'s' * (parts != 1)}, {summary}."
 
 
 async def run_fixture(server: ShardlintServer, arguments: dict[str, Any]) -> dict[str, Any] | None:

@@ -49,35 +49,37 @@ async def confirm(server: ShardlintServer, arguments: dict[str, Any]) -> dict[st
         server.warn(refusal)
         return None
     async with progress(server, f"Confirming {finding.code} on a fake mesh") as bar:
-        asked = asyncio.ensure_future(server.witnesses.ask(finding, settings, python, shunned))
+        answer = asyncio.ensure_future(server.witnesses.ask(finding, settings, python, shunned))
         cancelled = asyncio.ensure_future(bar.cancelled.wait())
         try:
-            await asyncio.wait((asked, cancelled), return_when=asyncio.FIRST_COMPLETED)
-            if not asked.done():
+            await asyncio.wait((answer, cancelled), return_when=asyncio.FIRST_COMPLETED)
+            if not answer.done():
                 server.witnesses.interrupt()
                 return None
-            confirmed, notes = asked.result()
+            confirmed, notes = answer.result()
         finally:
             cancelled.cancel()
-            if not asked.done():
+            if not answer.done():
                 server.witnesses.interrupt()
     for note in notes:
         server.warn(note)
     server.analyses.forget()
     server.renew_all()
-    said = confirmed.confirmed_by
-    return {"confirmation": str(confirmed.confirmation), "said": said and media.plain(said)}
+    outcome = confirmed.confirmed_by
+    return {"confirmation": str(confirmed.confirmation), "said": outcome and media.plain(outcome)}
 
 
 def _found(findings: tuple[Finding, ...], arguments: dict[str, Any]) -> Finding | None:
     """Return the finding that the arguments identify: it may have moved since."""
-    alike = [
+    candidates = [
         f
         for f in findings
         if (f.code, media.plain(f.message)) == (arguments.get("code"), arguments.get("message"))
     ]
     line = arguments.get("line")
-    return min(alike, key=lambda f: abs(f.span.line - (line if isinstance(line, int) else 0)), default=None)
+    return min(
+        candidates, key=lambda f: abs(f.span.line - (line if isinstance(line, int) else 0)), default=None
+    )
 
 
 def refused(server: ShardlintServer, of_workspace: bool = False) -> str | None:

@@ -66,10 +66,10 @@ class _Hover:
         at, line = self._at, self._lines[self._at.line - 1]
         comment = _COMMENT.search(line)
         for found in _CODE.finditer(line, comment.start()) if comment else ():
-            if found.start() <= at.column - 1 <= found.end() and (said := self._rule(found[0])):
+            if found.start() <= at.column - 1 <= found.end() and (text := self._rule(found[0])):
                 span = Span(at.path, at.line, found.start() + 1, at.line, found.end() + 1, at.part.cell)
                 self._about(span)
-                yield said
+                yield text
 
     def _rule(self, word: str) -> str | None:
         rule = next((rule for rule in known_rules() if word in (rule.code, rule.name)), None)
@@ -82,12 +82,12 @@ class _Hover:
 
     def _findings(self) -> Iterator[str]:
         """Yield the rules of the findings here; editors show the messages themselves."""
-        told = set()
+        codes = set()
         for finding in self._insight.analysis.findings:
-            if self._holds(finding) and finding.code not in told and (said := self._rule(finding.code)):
-                told.add(finding.code)
+            if self._holds(finding) and finding.code not in codes and (text := self._rule(finding.code)):
+                codes.add(finding.code)
                 self._about(finding.span)
-                yield said
+                yield text
 
     def _holds(self, finding: Finding) -> bool:
         span, at = finding.span, self._at

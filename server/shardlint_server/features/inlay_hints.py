@@ -30,13 +30,13 @@ async def inlay_hints(server: ShardlintServer, params: types.InlayHintParams) ->
         return []
     lines, codec = split_lines(part.text), server.workspace.position_codec
     first, last = (from_position(end, lines, codec) for end in (params.range.start, params.range.end))
-    shown = server.configuration.options_of(insight.target.path).inlayHints
+    enabled = server.configuration.options_of(insight.target.path).inlayHints
     return [
         to_hint(hint, lines, codec)
         for hint in insight.knowledge.hints
         if hint.span.cell == part.cell
         and first <= (hint.span.end_line, hint.span.end_column) <= last
-        and shown.get("localShapes" if hint.local else "shards", True)
+        and enabled.get("localShapes" if hint.local else "shards", True)
     ]
 
 

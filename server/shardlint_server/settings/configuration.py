@@ -66,15 +66,15 @@ class Configuration:
         While the configuration has an error, its last valid settings apply, or else the defaults.
         """
         options = self.options_of(folder)
-        made = self._made.get(folder)
-        if made is None or made.options != options or not made.record.holds():
-            made = self._made[folder] = self._make(folder, options, made)
+        settings = self._made.get(folder)
+        if settings is None or settings.options != options or not settings.record.holds():
+            settings = self._made[folder] = self._make(folder, options, settings)
             problems = frozenset(one.problem for one in self._made.values() if one.problem is not None)
             if problems != self._problems:
                 self._problems = problems
                 self._complain(problems)
-        made.record.include()
-        return made.settings
+        settings.record.include()
+        return settings.settings
 
     def look(self) -> None:
         """Read changed configurations again, so that their errors are known before a file needs them."""

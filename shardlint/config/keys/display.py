@@ -43,7 +43,7 @@ def as_text(values: list[InForce], key: str | None = None) -> str:
 
 def as_json(values: list[InForce]) -> str:
     """Return a JSON list of keys with their values and origins."""
-    shown = [
+    items = [
         {
             "key": one.key.name,
             "entry": one.entry,
@@ -53,7 +53,7 @@ def as_json(values: list[InForce]) -> str:
         }
         for one in values
     ]
-    return json_document(shown)
+    return json_document(items)
 
 
 def _name(one: InForce) -> str:

@@ -80,8 +80,8 @@ def read_toml(file: str) -> tuple[str, dict[str, Any]]:
     except OSError as error:
         raise ConfigError(f"{shown(file)}: {error.strerror or error}", file=file) from None
     except (ValueError, RecursionError) as error:
-        said = _LINE.search(str(error))
-        line = int(said[1]) if said else None
+        position = _LINE.search(str(error))
+        line = int(position[1]) if position else None
         raise ConfigError(f"{shown(file)}: {error}", file=file, line=line) from None
 
 

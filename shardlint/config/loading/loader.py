@@ -131,8 +131,8 @@ class Configurations:
         if layers and not self._isolated:
             settings = dataclasses.replace(settings, outer_roots=self._outer(root))
         if settings.target_jax is None:
-            asked = target if self._confirming is None else only(self._confirming)
-            settings = dataclasses.replace(settings, target_jax=asked)
+            releases = target if self._confirming is None else only(self._confirming)
+            settings = dataclasses.replace(settings, target_jax=releases)
         return dataclasses.replace(settings, **self._asked(), **self._overrides)
 
     def in_force(self, path: str) -> Iterator[InForce]:

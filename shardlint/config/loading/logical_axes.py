@@ -136,8 +136,10 @@ def _yaml(text: bytes) -> Any:
         raise
     except Exception as error:
         # PyYAML's constructors fail on values in many ways: KeyError for `!!bool x`.
-        said = " ".join(str(error).split())
-        raise ValueError(said if isinstance(error, (yaml.YAMLError, ValueError)) else repr(error)) from None
+        message = " ".join(str(error).split())
+        raise ValueError(
+            message if isinstance(error, (yaml.YAMLError, ValueError)) else repr(error)
+        ) from None
 
 
 def _nearest_file(full: str, file: str) -> str:

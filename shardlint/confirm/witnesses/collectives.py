@@ -101,19 +101,19 @@ def _repaired(call: _Call, mesh: Mesh, cause: Cause | None) -> _Call:
 
 def _request(call: _Call) -> Request:
     """Return the collective on one shard; under `vmap` for each axis that is mapped over."""
-    asked = constant_data(call.axes[0] if len(call.axes) == 1 else call.axes)
+    axis_name = constant_data(call.axes[0] if len(call.axes) == 1 else call.axes)
     index = call.function in ("axis_index", "axis_size")
     options = {key: constant_data(value) for key, value in call.arguments.items()}
     shard: Known = ("operand", 0)
-    made = call_data(
-        f"jax.lax.{call.function}", (asked,) if index else (shard, asked), {} if index else options
+    data = call_data(
+        f"jax.lax.{call.function}", (axis_name,) if index else (shard, axis_name), {} if index else options
     )
     for number, axis in enumerate(call.mapped, 1):
         stacked = shard
         for _ in call.mapped if number == len(call.mapped) else ():
             stacked = call_data("jax.numpy.stack", (("list", stacked, stacked),))
-        mapped = call_data("jax.vmap", (function_data(made),), {"axis_name": axis})
-        made = apply_data(mapped, (stacked,))
+        mapped = call_data("jax.vmap", (function_data(data),), {"axis_name": axis})
+        data = apply_data(mapped, (stacked,))
     return {
         "kind": "mapped",
         "mesh": None if call.mesh is None else known(mesh_data(call.mesh)),
@@ -121,7 +121,7 @@ def _request(call: _Call) -> Request:
         # The result may vary over any axis.
         "out": [] if call.mesh is None else list(call.mesh.names),
         "check": call.check,
-        "body": known(made),
+        "body": known(data),
         "devices": 1 if call.mesh is None else math.prod(known_int(size) for size in call.mesh.sizes),
     }
 

@@ -96,8 +96,8 @@ def _construction(
             return known(call_data("jax.make_mesh", (sizes, named), {"devices": devices, **options}))
         case "AbstractMesh":
             # Names and sizes are first compared when the shape is read.
-            made = call_data("jax.sharding.AbstractMesh", (sizes, named), options)
-            return known(call_data("AbstractMesh.shape", (made,)))
+            data = call_data("jax.sharding.AbstractMesh", (sizes, named), options)
+            return known(call_data("AbstractMesh.shape", (data,)))
         case "create_device_mesh":
             name = "jax.experimental.mesh_utils.create_device_mesh"
             return known(call_data(name, (sizes,), {"devices": devices}))

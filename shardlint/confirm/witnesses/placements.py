@@ -74,6 +74,8 @@ def placement(
     if isinstance(verdict, Accepted):
         unsharded = tuple(range(rank)) if bare or dropped else verdict.replicated
 
+    # What takes a sharding only takes the spec with a mesh.
+    bound = raw and cause is Cause.BAD_ARGUMENT
     twin_mesh = repair.repaired_mesh(mesh, known, api, cause)
     if cause is Cause.OTHER_SHARDING:
         twin_spec = held or Spec()
@@ -102,7 +104,8 @@ def placement(
         "mesh": mesh_json(twin_mesh),
         "spec": spec_json(twin_spec),
         "shape": list(twin_sizes),
-        "context": "set_mesh" if dropped else _within(api, mesh, raw, context),
+        "raw": raw and not bound,
+        "context": "set_mesh" if dropped else _within(api, mesh, raw and not bound, context),
     }
     # It is not known whether jit returns the array or computes with it; JAX may treat them differently.
     elsewhere = {**request, "returned": False} if api in _IN_JIT else None

@@ -103,8 +103,8 @@ def carry(use: CarryUse) -> Witness:
 
 def _mesh_of(types: Sequence[ArrayType], context: Mesh | Unknown | None) -> Mesh:
     """Return the mesh of the operands' types, or else of the context."""
-    held = [kind.sharding.mesh for kind in types if kind.sharding is not None]
-    for mesh in (context, *held):
+    meshes = [kind.sharding.mesh for kind in types if kind.sharding is not None]
+    for mesh in (context, *meshes):
         if isinstance(mesh, Mesh):
             return mesh
     raise NotRunnable

@@ -59,7 +59,8 @@ def repaired_mesh(mesh: Mesh | None, spec: Spec, api: Api, cause: Cause | None) 
     Where the array is sharded in another way, the mesh is not the mistake. A mesh that is wrong in itself may
     have no repair either.
     """
-    if cause is Cause.NO_MESH or (mesh is None and cause in (Cause.NOT_A_SPEC, Cause.DUPLICATE_AXIS)):
+    without = (Cause.NOT_A_SPEC, Cause.DUPLICATE_AXIS, Cause.BAD_ARGUMENT)
+    if cause is Cause.NO_MESH or (mesh is None and cause in without):
         return mesh_for(spec, api)
     if mesh is not None and cause is Cause.DEVICES:
         return replace(mesh, abstract=False)

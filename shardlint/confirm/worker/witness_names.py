@@ -179,17 +179,19 @@ def reference(request: Request) -> None:
     """Look up a name of the tables, or an argument ``f(x=)`` in the signature.
 
     With ``there`` the name's package, or the function without the argument, is looked up instead.
-    ``from_import`` imports as ``from a import b`` does.
+    ``from_import`` imports as ``from a import b`` does. A keyword of any name can be asked for where the
+    function is on the list: it is bound, and nothing is called.
     """
     key = request.get("name")
+    name, _, argument = key.removesuffix("=)").partition("(") if isinstance(key, str) else ("", "", "")
     path = REFERENCES.get(key) if isinstance(key, str) else None
-    if path is None:
+    if path is None and not (name in FUNCTIONS and argument.isidentifier()):
         raise Unsupported("no release has this name")
     at("import")
-    if path.endswith("=)"):
-        name, _, argument = path[: -len("=)")].partition("(")
+    if path is None or path.endswith("=)"):
         given = {} if request.get("there") else {argument: None}
-        inspect.signature(_look_up(name)).bind_partial(**given)
+        found = function(name) if path is None else _look_up(name)
+        inspect.signature(found).bind_partial(**given)
     elif request.get("there"):
         _look_up(path.partition(".")[0])
     else:

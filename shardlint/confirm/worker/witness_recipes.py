@@ -69,8 +69,8 @@ def mapped(request: Request) -> Any:
     out = request["out"]
 
     def body(*shards: Any) -> Any:
-        made = build(request["body"], [shard[0] for shard in shards])
-        return 0 if out is None else keep(made, shards[0])
+        result = build(request["body"], [shard[0] for shard in shards])
+        return 0 if out is None else keep(result, shards[0])
 
     at("program")
     if mesh is None:

@@ -116,8 +116,8 @@ def _struct(operands: Sequence[Any], shape: Any, dtype: Any, sharding: Any) -> A
 
 
 def _devices(operands: Sequence[Any], ids: Any, shape: Any) -> Any:
-    held, wanted = [_device(operands, i) for i in _list(ids, int)], build(shape)
-    return held if wanted is None else np.array(held).reshape(wanted)
+    devices, wanted = [_device(operands, i) for i in _list(ids, int)], build(shape)
+    return devices if wanted is None else np.array(devices).reshape(wanted)
 
 
 def _device(operands: Sequence[Any], number: Any) -> Any:
@@ -136,9 +136,9 @@ def _all(operands: Sequence[Any], items: Sequence[Any]) -> list[Any]:
 
 
 def _dict(operands: Sequence[Any], *pairs: Any) -> dict[Any, Any]:
-    made = [build(pair, operands) for pair in pairs]
-    _check(all(isinstance(pair, tuple) and len(pair) == 2 for pair in made), "pairs are due")
-    return dict(made)
+    items = [build(pair, operands) for pair in pairs]
+    _check(all(isinstance(pair, tuple) and len(pair) == 2 for pair in items), "pairs are due")
+    return dict(items)
 
 
 def _slice(operands: Sequence[Any], *parts: Any) -> slice:
@@ -166,11 +166,11 @@ def _apply(operands: Sequence[Any], made: Any, args: Any, kwargs: Any) -> Any:
 
 def _keywords(operands: Sequence[Any], pairs: Any) -> dict[str, Any]:
     """Build keywords. Whatever they are called, they are data to all but the function they are given to."""
-    held = _list(pairs)
+    items = _list(pairs)
     _check(
-        all(isinstance(p, list) and len(p) == 2 and isinstance(p[0], str) for p in held), "keywords are due"
+        all(isinstance(p, list) and len(p) == 2 and isinstance(p[0], str) for p in items), "keywords are due"
     )
-    return {key: build(value, operands) for key, value in held}
+    return {key: build(value, operands) for key, value in items}
 
 
 #: How each tag builds a value, from the operands and the parts.

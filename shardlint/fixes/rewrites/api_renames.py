@@ -79,14 +79,14 @@ def _imported(request: FixRequest, alias: cst.ImportAlias, name: str, new: str) 
     bound = alias.evaluated_alias or alias.evaluated_name
     safe, changes = _of_calls(request, statement, name, bound)
     module, _, imported = new.rpartition(".")
-    made = alias.with_changes(name=cst.Name(imported))
+    renamed = alias.with_changes(name=cst.Name(imported))
     if alias.asname is None and bound != imported:
-        made = made.with_changes(asname=cst.AsName(cst.Name(bound)))
+        renamed = renamed.with_changes(asname=cst.AsName(cst.Name(bound)))
     others = [other for other in statement.names if other is not alias]
     applicability = SAFE if safe else UNSAFE
     parent: Any = cst.parse_expression(module)
     if not others:
-        changes[statement] = lambda old: old.with_changes(module=parent, names=[made])
+        changes[statement] = lambda old: old.with_changes(module=parent, names=[renamed])
         return request.fix(f"use {new}", applicability, changes)
     line = next(request.tree.parents(statement))
     if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
@@ -96,7 +96,7 @@ def _imported(request: FixRequest, alias: cst.ImportAlias, name: str, new: str) 
     if others[-1] is not statement.names[-1]:
         others[-1] = others[-1].with_changes(comma=statement.names[-1].comma)
     changes[statement] = lambda old: old.with_changes(names=others)
-    alone = cst.ImportFrom(parent, [made.with_changes(comma=cst.MaybeSentinel.DEFAULT)])
+    alone = cst.ImportFrom(parent, [renamed.with_changes(comma=cst.MaybeSentinel.DEFAULT)])
     return request.fix(f"use {new}", applicability, changes, (request.tree.line_behind(line, alone),))
 
 
@@ -163,8 +163,8 @@ def _new_arguments(call: cst.Call, first: int) -> Change | None:
     names = named(call, first) if by_position > first else None
 
     def change(old: cst.Call) -> cst.Call:
-        made: Any = names(old) if names is not None else old
-        return made.with_changes(args=[_checked(argument) for argument in made.args])
+        changed: Any = names(old) if names is not None else old
+        return changed.with_changes(args=[_checked(argument) for argument in changed.args])
 
     return change
 

@@ -87,11 +87,11 @@ def literal(node: cst.CSTNode | None) -> object:
 def in_place_of(text: str) -> Change:
     """Return the change that writes an expression for another one, inside the parentheses around that, except
     a tuple's own."""
-    made = cst.parse_expression(text)
+    replacement = cst.parse_expression(text)
 
     def change(old: cst.BaseExpression) -> cst.BaseExpression:
         own = int(isinstance(old, cst.Tuple))
         opened, closed = old.lpar[: len(old.lpar) - own], old.rpar[own:]
-        return made.with_changes(lpar=[*opened, *made.lpar], rpar=[*made.rpar, *closed])
+        return replacement.with_changes(lpar=[*opened, *replacement.lpar], rpar=[*replacement.rpar, *closed])
 
     return change

@@ -79,20 +79,20 @@ def _is_special(entry: cst.Arg | cst.BaseElement) -> bool:
 def _shortened(old: cst.Call | cst.Tuple, rank: int) -> cst.Call | cst.Tuple:
     """Return a call or tuple with only its first entries; whatever follows the last entry stays."""
     entries = old.args if isinstance(old, cst.Call) else old.elements
-    kept: list[Any] = [*entries[:rank]]
+    remaining: list[Any] = [*entries[:rank]]
     last: Any = entries[-1]
     if not isinstance(last.comma, cst.Comma) and isinstance(old, cst.Tuple) and rank == 1:
-        kept[-1] = kept[-1].with_changes(comma=cst.Comma())
-    elif kept:
-        kept[-1] = kept[-1].with_changes(comma=last.comma)
+        remaining[-1] = remaining[-1].with_changes(comma=cst.Comma())
+    elif remaining:
+        remaining[-1] = remaining[-1].with_changes(comma=last.comma)
     nothing = cst.SimpleWhitespace("")
     if isinstance(old, cst.Call):
-        if kept:
-            kept[-1] = kept[-1].with_changes(whitespace_after_arg=last.whitespace_after_arg)
-            return old.with_changes(args=kept)
+        if remaining:
+            remaining[-1] = remaining[-1].with_changes(whitespace_after_arg=last.whitespace_after_arg)
+            return old.with_changes(args=remaining)
         return old.with_changes(args=(), whitespace_before_args=nothing)
-    if kept:
-        return old.with_changes(elements=kept)
+    if remaining:
+        return old.with_changes(elements=remaining)
     opened = old.lpar[-1].with_changes(whitespace_after=nothing)
     closed = old.rpar[0].with_changes(whitespace_before=nothing)
     return old.with_changes(elements=(), lpar=[*old.lpar[:-1], opened], rpar=[closed, *old.rpar[1:]])

@@ -58,9 +58,9 @@ def refine(interpreter: Machine, test: cst.BaseExpression, outcome: bool) -> Tag
             kept = [(value, value.tags[0]), *_possible(interpreter, test, name, rows, outcome)]
         else:
             continue
-        taken = frozenset.intersection(*(tag for _, tag in kept))
-        learned |= taken
-        _leave_out(interpreter, taken)
+        condition = frozenset.intersection(*(tag for _, tag in kept))
+        learned |= condition
+        _leave_out(interpreter, condition)
     if type(test) is cst.Comparison and outcome:
         _learn_rank(interpreter, test)
     return learned
@@ -98,9 +98,9 @@ def _leave_out(interpreter: Machine, taken: Tag) -> None:
         return
     for name, value in interpreter.scope.variables.items():
         if isinstance(value, Alternatives) and any(value.tags):
-            kept = [(option, tag) for option, tag in tagged(value) if combined(taken, tag) is not None]
-            if 0 < len(kept) < len(value.options):
-                narrow(interpreter, name, join_tagged(kept))
+            rows = [(option, tag) for option, tag in tagged(value) if combined(taken, tag) is not None]
+            if 0 < len(rows) < len(value.options):
+                narrow(interpreter, name, join_tagged(rows))
 
 
 def _learn_rank(interpreter: Machine, test: cst.Comparison) -> None:

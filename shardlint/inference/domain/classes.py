@@ -96,7 +96,7 @@ _OF_VALUES = frozenset(
 ) | {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__"}
 
 
-def stands_for(value: Value) -> Value | None:
+def mixed_in_value(value: Value) -> Value | None:
     """Return the text or number that a member of an enumeration also is; None for other values."""
     if not isinstance(value, Instance) or value.cls.members is None or not library_bases(value.cls) & _MIXED:
         return None
@@ -129,7 +129,7 @@ def special_method(receiver: Instance, name: str) -> Value | None:
     return method_of(found, receiver, receiver.cls)
 
 
-def method_called(interpreter: Evaluator, receiver: Instance, name: str, place: Place) -> Value:
+def operator_method(interpreter: Evaluator, receiver: Instance, name: str, place: Place) -> Value:
     """Return the method that Python calls for an operator, including one inherited from a library."""
     return special_method(receiver, name) or interpreter.attribute(receiver, name, place)
 

@@ -87,6 +87,28 @@ def forget(value: Value) -> None:
             one.opaque = one.forgotten = True
 
 
+def forget_contents(*values: Value) -> None:
+    """Make unknown what containers hold, but not the containers: their items go out of sight."""
+    waiting = list(values)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Alternatives):
+            waiting.extend(one.options)
+        elif isinstance(one, Tuple | ListValue):
+            _forget_all(one.items or ())
+        elif isinstance(one, DictValue):
+            _forget_all((one.items or {}).values())
+        elif isinstance(one, Instance):
+            _forget_all(list(one.attributes.values()))
+        elif isinstance(one, LibraryObject) and one.kind.startswith((ITERATOR, VIEW)):
+            _forget_all(list(_reached(one)))
+
+
+def _forget_all(values: Iterable[Value]) -> None:
+    for value in values:
+        forget(value)
+
+
 def forget_variables(module: ModuleValue) -> None:
     """Make all variables of a module unknown, except modules and names of libraries."""
     scope = module.run.scope
@@ -116,13 +138,13 @@ def lose_position(iterator: Value) -> None:
 def _reached(one: LibraryObject) -> Iterable[Value]:
     """Return what is reachable through an iterator or a view: the items of a list or dict, not the
     container."""
-    for held in one.fields.values():
-        if isinstance(held, ListValue):
-            yield from held.items or ()
-        elif isinstance(held, DictValue):
-            yield from (held.items or {}).values()
+    for field in one.fields.values():
+        if isinstance(field, ListValue):
+            yield from field.items or ()
+        elif isinstance(field, DictValue):
+            yield from (field.items or {}).values()
         else:
-            yield held
+            yield field
 
 
 def _elsewhere(value: Value) -> Value:
@@ -145,5 +167,5 @@ def open_cells(function: Function) -> None:
 def blur(cls: ClassValue) -> None:
     """Make everything about a class unknown, except that it is a class."""
     if not cls.opaque:
-        changed_for_all(cls.born)
+        changed_for_all(cls)
         cls.opaque = True

@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Callable, Hashable, Sequence
 
-from shardlint.inference.domain.classes import class_attribute, stands_for
+from shardlint.inference.domain.classes import class_attribute, mixed_in_value
+from shardlint.inference.domain.havoc import forget_contents
 from shardlint.inference.domain.lattice import join, options
 from shardlint.inference.domain.values import (
     Array,
@@ -65,10 +66,10 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
 
 def viewed(view: LibraryObject) -> tuple[Value, ...] | None:
     """Return the present items of a dict view."""
-    held, pick = view.fields["of"], VIEWS[view.kind]
-    if not isinstance(held, DictValue) or held.items is None:
+    mapping, pick = view.fields["of"], VIEWS[view.kind]
+    if not isinstance(mapping, DictValue) or mapping.items is None:
         return None
-    return tuple(pick(key, value) for key, value in held.items.items())
+    return tuple(pick(key, value) for key, value in mapping.items.items())
 
 
 def element(value: Value) -> Value:
@@ -83,6 +84,7 @@ def element(value: Value) -> Value:
         elif isinstance(option, Tuple | ListValue) and option.items:
             found.append(join(option.items))
         else:
+            forget_contents(value)
             return Unknown("an item of something unknown")
     return join(found)
 
@@ -143,15 +145,15 @@ VIEWS: dict[str, Callable[[Hashable, Value], Value]] = {
 
 def too_large(items: Sequence[Value]) -> bool:
     """Return whether nested containers hold too many values to walk."""
-    waiting, met = list(items), 0
-    while waiting and met <= _MAX_NESTED:
+    waiting, count = list(items), 0
+    while waiting and count <= _MAX_NESTED:
         one = waiting.pop()
-        met += 1
+        count += 1
         if isinstance(one, (Tuple, ListValue)):
             waiting.extend(one.items or ())
         elif isinstance(one, DictValue):
             waiting.extend((one.items or {}).values())
-    return met > _MAX_NESTED
+    return count > _MAX_NESTED
 
 
 def hashable(value: Value) -> tuple[bool, Hashable]:
@@ -182,7 +184,7 @@ def _member_key(member: Instance) -> tuple[bool, Hashable]:
     """Return the key of a member of an enumeration: itself, and the text or number that it also is."""
     if member not in (member.cls.members or {}).values() or class_attribute(member.cls, "__eq__") is not None:
         return False, None
-    mixed = stands_for(member)
+    mixed = mixed_in_value(member)
     if mixed is None:
         return True, member
     if not isinstance(mixed, Const) or not isinstance(mixed.value, str | int):

@@ -98,7 +98,7 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
     An object absorbed by Unknown may be changed unseen from then on, so its contents are made unknown.
     """
     pairs = tuple(pairs)
-    kept: list[Value] = []
+    options: list[Value] = []
     tags: list[Tag] = []
     for option, tag in _options_of(pairs):
         if tag is None:
@@ -106,22 +106,22 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
         if isinstance(option, Unknown):
             forget(Tuple(tuple(value for value, _ in pairs)))
             return option if len(pairs) == 1 else _swallowed(option, pairs)
-        for i, other in enumerate(kept):
+        for i, other in enumerate(options):
             if (merged := _merged(other, option)) is not None:
-                kept[i] = merged
+                options[i] = merged
                 tags[i] &= tag
                 break
         else:
-            if len(kept) == MAX_ALTERNATIVES:
+            if len(options) == MAX_ALTERNATIVES:
                 forget(Tuple(tuple(value for value, _ in pairs)))
                 return Unknown("too many possible values")
-            kept.append(option)
+            options.append(option)
             tags.append(tag)
-    if not kept:
+    if not options:
         return Unknown("no value")
-    if len(kept) == 1:
-        return kept[0]
-    return Alternatives(tuple(kept), None, tuple(tags))
+    if len(options) == 1:
+        return options[0]
+    return Alternatives(tuple(options), None, tuple(tags))
 
 
 #: Kinds that may be a constant.
@@ -205,10 +205,12 @@ def join_variables(states: Sequence[dict[str, Value]], tags: Sequence[Tag] = ())
         apart |= dict.fromkeys(compress(first, map(is_not, first.values(), map(state.get, first))))
     more = dict.fromkeys([name for state in others for name in state if name not in first])
     for name in (*apart, *more):
-        held = [(state[name], tag) for state, tag in zip(states, labels, strict=True) if name in state]
+        values = [(state[name], tag) for state, tag in zip(states, labels, strict=True) if name in state]
         # A name bound on some paths only raises NameError on the others, so where it is used, the program
         # took a path that bound it.
-        joined[name] = held[0][0] if all(value is held[0][0] for value, _ in held) else join_tagged(held)
+        joined[name] = (
+            values[0][0] if all(value is values[0][0] for value, _ in values) else join_tagged(values)
+        )
     return joined
 
 

@@ -6,14 +6,17 @@ an entry point do not depend on what was evaluated before it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 
 from shardlint.model.spans import Place
+from shardlint.model.uses import Use
 from shardlint.support.cancellation import NOW, Stopped
 
-#: Steps of one entry point: calls, iterations of loops, and statements.
+#: Steps of one entry point, or of one statement at top level: calls, iterations of loops, and statements.
 MAX_STEPS = 60_000
+#: Steps of an entry point that every one may take, and those that it may take after each new use.
+_FREE, _AFTER_NEW = 10_000, 4_000
 #: The least cost of a block of statements.
 _LEAST = 4
 #: The depth of nested calls in one entry point.
@@ -22,7 +25,7 @@ MAX_DEPTH = 20
 #: of call levels with shares. A call cut short further in ends the innermost call that has a share.
 _SHARE, _SHARING = 0.85, 3
 #: With at most this many steps, an entry point is evaluated the same way however they are shared.
-SURELY_ENOUGH = int(MAX_STEPS * _SHARE**_SHARING)
+SURELY_ENOUGH = int(_FREE * _SHARE**_SHARING)
 
 
 #: Steps of a file in all: its top level, and again all its entry points together.
@@ -48,6 +51,12 @@ class Ceiling:
     def begin(self) -> None:
         """Reset the count."""
         self.left = MAX_FILE_STEPS
+
+    def stop(self) -> None:
+        """End the evaluation, since it was cancelled. Raises Stopped if nothing of it is wanted."""
+        if not NOW.stop.gentle:
+            raise Stopped
+        self.left = -1
 
     @property
     def reached(self) -> bool:
@@ -99,11 +108,35 @@ class Budget:
         self._pays = True
         self.begin()
 
-    def begin(self) -> None:
-        """Reset the count."""
-        self.steps, self._limit, self._level = 0, MAX_STEPS, 0
-        #: The works counted so far.
+    def begin(self, caller_unknown: bool = False) -> None:
+        """Reset the count; code whose caller is unknown goes on only as long as it meets new uses."""
+        self.steps, self._end = 0, _FREE if caller_unknown else MAX_STEPS
+        self._limit = self._end
+        #: The steps at which the running calls with shares began.
+        self._begun: list[int] = []
+        #: The works counted so far, and the uses met.
         self._works: set[Work] = set()
+        self._met: set[Hashable] = set()
+
+    def meet(self, use: Use, silent: bool = False) -> None:
+        """Extend the limit if a use is new: of another kind, at another place, or with another verdict."""
+        key = type(use), use.place, type(use.verdict), silent
+        if key not in self._met:
+            self._met.add(key)
+            self._extend()
+
+    def _extend(self) -> None:
+        end = min(self.steps + _AFTER_NEW, MAX_STEPS)
+        if end > self._end:
+            self._end = end
+            self._divide()
+
+    def _divide(self) -> None:
+        """Set the limit of the running call: its share of what remained when it began."""
+        limit = self._end
+        for begun in self._begun[:_SHARING]:
+            limit = begun + int((limit - begun) * _SHARE)
+        self._limit = limit
 
     def tick_block(self, statements: int) -> None:
         """Spend steps for a block: a power of two, so that one statement more or less rarely matters.
@@ -115,7 +148,7 @@ class Budget:
     def tick(self, steps: int = 1) -> None:
         """Spend steps. Raises Exhausted, and Stopped."""
         if NOW.stop.asked:
-            raise Stopped
+            self.ceiling.stop()
         self._own += steps
         self.steps += steps
         self.ceiling.left -= steps
@@ -130,14 +163,14 @@ class Budget:
     @property
     def shares(self) -> bool:
         """Return whether the calls of the running code have shares, so that one cut short does not end it."""
-        return self._level < _SHARING
+        return len(self._begun) < _SHARING
 
     def affords(self, work: Work) -> bool:
         """Return whether the remaining steps surely suffice for a call and all calls in it."""
         if work in self._works or not self._pays:
             return True
         more = sum(one.own for one in works_in([work], besides=self._works))
-        return more <= (self._limit - self.steps) * _SHARE ** max(_SHARING - self._level, 0)
+        return more <= (self._limit - self.steps) * _SHARE ** max(_SHARING - len(self._begun), 0)
 
     def take(self, work: Work) -> None:
         """Spend the cost of a replayed call."""
@@ -147,16 +180,21 @@ class Budget:
             self._works |= works
             self.steps += sum(one.own for one in works)
 
-    def open(self) -> tuple[int, set[Work], bool]:
+    def open(self) -> tuple[int, set[Work], bool, int]:
         """Begin a separate count; return the previous one."""
-        outer = self._own, self._parts, self.short
+        outer = self._own, self._parts, self.short, len(self._met)
         self._own, self._parts, self.short = 0, set(), False
         return outer
 
-    def close(self, outer: tuple[int, set[Work], bool]) -> tuple[Work, bool]:
-        """Return to the outer count; return the work since, and whether anything was cut short."""
+    def close(self, outer: tuple[int, set[Work], bool, int]) -> tuple[Work, bool]:
+        """Return to the outer count; return the work since, and whether anything was cut short.
+
+        If it met new uses, they count from its end, as when it is replayed.
+        """
         spent = self.spent, self.short
         self._own, self._parts, self.short = outer[0], outer[1], outer[2] or self.short
+        if len(self._met) > outer[3]:
+            self._extend()
         return spent
 
     @property
@@ -178,7 +216,7 @@ class Budget:
         """Evaluate without spending steps of the running code."""
         before = vars(self).copy()
         self.begin()
-        self._level, self._pays = _SHARING, False
+        self._begun, self._pays = [0] * _SHARING, False
         try:
             yield
         finally:
@@ -186,19 +224,21 @@ class Budget:
 
 
 class _Share:
-    """A call, with the outer limit to be restored."""
+    """A call with a share of the remaining steps."""
 
-    __slots__ = ("_budget", "_limit")
+    __slots__ = ("_budget",)
 
     def __init__(self, budget: Budget) -> None:
-        self._budget, self._limit = budget, budget._limit
+        self._budget = budget
 
     def __enter__(self) -> None:
         budget = self._budget
-        if budget._level < _SHARING:
-            budget._limit = budget.steps + int((budget._limit - budget.steps) * _SHARE)
-        budget._level += 1
+        budget._begun.append(budget.steps)
+        if len(budget._begun) <= _SHARING:
+            budget._divide()
 
     def __exit__(self, *_: object) -> None:
-        self._budget._limit = self._limit
-        self._budget._level -= 1
+        budget = self._budget
+        budget._begun.pop()
+        if len(budget._begun) < _SHARING:
+            budget._divide()

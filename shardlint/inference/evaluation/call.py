@@ -28,7 +28,8 @@ class Call:
     """One call: ``name`` is the canonical name of what is called.
 
     ``opaque`` is true when a starred argument of unknown length was given: binding then fails.
-    ``arg_places`` holds the place of each argument, by position or keyword.
+    ``arg_places`` holds the place of each argument, by position or keyword; ``arguments`` has the values by
+    parameter, as `bind` matched them last.
     """
 
     interpreter: Evaluator
@@ -38,6 +39,7 @@ class Call:
     place: Place
     opaque: bool = False
     arg_places: dict[int | str, Place] = field(default_factory=dict)
+    arguments: dict[str, Value | None] = field(default_factory=dict)
 
     def bind(self, *names: str, **defaults: Value | None) -> list[Value | None]:
         """Match the arguments with a signature and return them in its order.
@@ -57,7 +59,20 @@ class Call:
             bound[key] = value
         if any(name not in bound for name in names):
             raise CannotBind(self.name)
-        return [bound[name] if name in bound else defaults[name] for name in order]
+        values = [bound[name] if name in bound else defaults[name] for name in order]
+        self.arguments.clear()
+        self.arguments.update(zip((name.removeprefix("_") for name in order), values, strict=True))
+        return values
+
+    def bound(self, *names: str, **defaults: Value | None) -> list[Value | None]:
+        """Return arguments by the parameters that `bind` matched them with last.
+
+        ``defaults`` are for parameters that not every signature has. Raises CannotBind.
+        """
+        known = {**defaults, **self.arguments}
+        if any(name not in known for name in names):
+            raise CannotBind(self.name)
+        return [known[name] for name in (*names, *defaults)]
 
     def argument(self, position: int | None, keyword: str) -> Value | None:
         """Return one argument by position or keyword, None when it is not given."""

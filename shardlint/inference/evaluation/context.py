@@ -141,11 +141,11 @@ class Scope:
 
     def renewed(self, path: tuple[int, ...]) -> Scope:
         """Return an empty scope of the same kind on another path, without a parent."""
-        made = Scope(self.module, None, self.is_class, path, self.is_comprehension)
-        made.within = self.within
+        copy = Scope(self.module, None, self.is_class, path, self.is_comprehension)
+        copy.within = self.within
         for name in ("narrowed", "volatile", "declared_global", "declared_nonlocal"):
-            setattr(made, name, set(getattr(self, name)))
-        return made
+            setattr(copy, name, set(getattr(self, name)))
+        return copy
 
     @property
     def root(self) -> Scope:

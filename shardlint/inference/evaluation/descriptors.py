@@ -72,7 +72,7 @@ def _cached(interpreter: Evaluator, found: LibraryObject, name: str, receiver: V
     """
     perhaps = found.fields["perhaps"]
     assert isinstance(perhaps, LibraryObject)
-    interpreter.note_held(perhaps)
+    interpreter.note_contents(perhaps)
     if not isinstance(receiver, Instance):
         return Unknown(f"`{name}` of an object that is not followed")
     key = str(receiver.born)

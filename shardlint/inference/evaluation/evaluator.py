@@ -106,7 +106,7 @@ class Evaluator(Protocol):
     def is_silent(self) -> bool:
         """Return whether recording is off."""
 
-    def note_held(self, value: Value) -> None:
+    def note_contents(self, value: Value) -> None:
         """Record a read of the contents of an evaluator's own object."""
 
     def attribute(self, value: Value, name: str, place: Place) -> Value:

@@ -12,8 +12,8 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeGuard
 
-from shardlint.inference.domain.classes import class_attribute, method_called
-from shardlint.inference.domain.havoc import ITERATOR, lose_position
+from shardlint.inference.domain.classes import class_attribute, operator_method
+from shardlint.inference.domain.havoc import ITERATOR, forget, forget_contents, lose_position
 from shardlint.inference.domain.iteration import MAX_UNROLLED, VIEWS, constant, element, hashable, iterate
 from shardlint.inference.domain.lattice import join
 from shardlint.inference.domain.values import (
@@ -80,7 +80,7 @@ def iterator_of(interpreter: Evaluator, value: Value, place: Place) -> LibraryOb
     if is_iterator(value):
         return value
     if isinstance(value, Instance) and isinstance(class_attribute(value.cls, "__iter__"), Function):
-        found = interpreter.call(method_called(interpreter, value, "__iter__", place), [], {}, place)
+        found = interpreter.call(operator_method(interpreter, value, "__iter__", place), [], {}, place)
         return (
             found
             if is_iterator(found) or isinstance(found, Instance)
@@ -186,11 +186,16 @@ def drain(interpreter: Evaluator, value: Value, place: Place) -> Items:
 
 
 def items_of(interpreter: Evaluator, value: Value, place: Place) -> tuple[Value, ...] | None:
-    """Return all items of an iterable, drawn; None if they are unknown."""
+    """Return all items of an iterable, drawn; None if they are unknown, and then they are out of sight."""
     if isinstance(value, ListValue | Tuple):
-        return iterate(value)
-    known = drain(interpreter, value, place).known
-    return None if known is None else tuple(known)
+        if (items := iterate(value)) is None:
+            forget_contents(value)
+        return items
+    known, one = drain(interpreter, value, place)
+    if known is None:
+        forget(one)
+        return None
+    return tuple(known)
 
 
 def spend(interpreter: Evaluator, value: Value, place: Place) -> None:
@@ -198,7 +203,9 @@ def spend(interpreter: Evaluator, value: Value, place: Place) -> None:
     if is_iterator(value):
         lose_position(value)
         with interpreter.forked(repeats=True):
-            draw(interpreter, value, place)
+            drawn = draw(interpreter, value, place)
+        if drawn is not None:
+            forget(drawn.item)
 
 
 def at_most(iterator: Value) -> int | None:
@@ -270,12 +277,14 @@ def _next_entry(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None
     assert isinstance(keys, Tuple)
     held = over.items if isinstance(over, DictValue) else None
     if held is None or number is None or len(held) != len(keys.items):
+        forget_contents(over)
         return Drawn(_UNKNOWN, sure=False)
     if number >= len(held):
         iterator.fields["state"] = ENDED
         return None
     key, item = next(itertools.islice(held.items(), number, None))
     if hashable(keys.items[number])[1] != key:
+        forget_contents(over)
         return Drawn(_UNKNOWN, sure=False)
     iterator.fields["state"] = Const(number + 1)
     return Drawn(pick(key, item))

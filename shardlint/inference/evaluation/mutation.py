@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.domain.classes import PerhapsMissing, class_attribute, method_called
-from shardlint.inference.domain.havoc import forget
+from shardlint.inference.domain.classes import PerhapsMissing, class_attribute, operator_method
+from shardlint.inference.domain.havoc import forget, forget_contents
 from shardlint.inference.domain.iteration import hashable
 from shardlint.inference.domain.lattice import join, options
 from shardlint.inference.domain.values import (
@@ -33,7 +33,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.descriptors import deleter_of, setter_of
 from shardlint.inference.evaluation.iterators import each_left, spend
 from shardlint.inference.evaluation.monkeypatches import set_library_name
-from shardlint.inference.store.effect_log import changed_for_all, changing
+from shardlint.inference.store.effect_log import changed_for_all, changed_function, changing
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
 
@@ -75,7 +75,7 @@ def set_attribute(
         else:
             store_attribute(interpreter, receiver, name, value)
     elif isinstance(receiver, ClassValue):
-        changed_for_all(receiver.born)
+        changed_for_all(receiver)
         if name in _OF_CLASSES:
             receiver.opaque = True
         if name == "__getattribute__":
@@ -94,12 +94,17 @@ def set_attribute(
         if receiver.origin is not None and isinstance(method, Bound):
             interpreter.call(method, [Const(name), value], {}, receiver.origin)
         else:
-            receiver.fields[name] = value if interpreter.certain(()) else Unknown(f"`{name}` may be set")
+            if not interpreter.certain(()):
+                forget(value)
+                value = Unknown(f"`{name}` may be set")
+            receiver.fields[name] = value
     elif isinstance(receiver, Native):
-        changed_for_all(receiver.born)
+        changed_for_all(receiver)
         receiver.attributes[name] = value
-    elif isinstance(receiver, External):
-        set_library_name(interpreter, f"{receiver.name}.{name}")
+    else:
+        if isinstance(receiver, External):
+            set_library_name(interpreter, f"{receiver.name}.{name}")
+        forget(value)
 
 
 def store_attribute(interpreter: Evaluator, receiver: Instance | ClassValue, name: str, value: Value) -> None:
@@ -133,21 +138,22 @@ def _set_class(interpreter: Evaluator, receiver: Instance, value: Value) -> None
 def _set_of_function(interpreter: Evaluator, receiver: Function, name: str, value: Value) -> None:
     """Set an attribute of a function that affects its calls; its other attributes are unknown anyway."""
     if name not in _OF_FUNCTIONS:
+        forget(value)
         return
-    changed_for_all(receiver.scope.born)
+    changed_function(receiver.scope.born)
     positional, keywords = receiver.code.parameters[1:]
     certain = not interpreter.path_since(receiver.scope.path)
     if name in ("__name__", "__qualname__"):
         receiver.renamed = True
     elif name == "__defaults__" and certain and isinstance(value, Tuple):
-        kept = {key: one for key, one in receiver.defaults.items() if key in keywords}
+        defaults = {key: one for key, one in receiver.defaults.items() if key in keywords}
         last = positional[len(positional) - len(value.items) :]
-        receiver.defaults = {**dict(zip(last, value.items, strict=False)), **kept}
+        receiver.defaults = {**dict(zip(last, value.items, strict=False)), **defaults}
     elif name == "__kwdefaults__" and certain and isinstance(value, DictValue) and value.items is not None:
-        kept = {key: one for key, one in receiver.defaults.items() if key in positional}
-        receiver.defaults = {**kept, **{str(key): one for key, one in value.items.items()}}
+        defaults = {key: one for key, one in receiver.defaults.items() if key in positional}
+        receiver.defaults = {**defaults, **{str(key): one for key, one in value.items.items()}}
         # It is the same dict, which may change.
-        receiver.opaque = receiver.opaque or receiver.defaults.keys() - kept.keys() != set()
+        receiver.opaque = receiver.opaque or receiver.defaults.keys() - defaults.keys() != set()
     else:
         receiver.opaque = True
 
@@ -167,10 +173,10 @@ def delete_attribute(
             changing(receiver)
             _drop(interpreter, receiver, name)
     elif isinstance(receiver, ClassValue):
-        changed_for_all(receiver.born)
+        changed_for_all(receiver)
         _drop(interpreter, receiver, name)
     elif isinstance(receiver, Native):
-        changed_for_all(receiver.born)
+        changed_for_all(receiver)
         receiver.attributes.pop(name, None)
     elif isinstance(receiver, Function):
         _set_of_function(interpreter, receiver, name, Tuple(()))
@@ -213,9 +219,10 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
     elif isinstance(receiver, External):
         name = as_str(key)
         set_library_name(interpreter, f"{receiver.name}.{name or '*'}")
+        forget(value)
     elif isinstance(receiver, ListValue | DictValue) and receiver.items is not None:
         if not (interpreter.certain(receiver.path) and _has_place(receiver, key)):
-            forget(receiver)
+            forget(Tuple((receiver, key, value)))
             return
         changing(receiver)
         if isinstance(receiver, DictValue):
@@ -223,9 +230,9 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
         else:
             receiver.items[as_int(key)] = value  # type: ignore[index]
     elif isinstance(receiver, Instance) and not receiver.forgotten:
-        method = method_called(interpreter, receiver, "__setitem__", place)
+        method = operator_method(interpreter, receiver, "__setitem__", place)
         if isinstance(method, Unknown):
-            forget(receiver)
+            forget(Tuple((receiver, key, value)))
         else:
             interpreter.call(method, [key, value], {}, place)
     elif isinstance(receiver, LibraryObject):
@@ -233,9 +240,9 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
         if isinstance(setter, Bound):
             interpreter.call(setter, [key, value], {}, place)
         else:
-            forget(receiver)
+            forget(Tuple((receiver, key, value)))
     elif not isinstance(receiver, Array):
-        forget(receiver)
+        forget(Tuple((receiver, key, value)))
 
 
 def _has_place(receiver: ListValue | DictValue, key: Value) -> bool:
@@ -254,8 +261,7 @@ def extend(interpreter: Evaluator, receiver: ListValue, added: Value, place: Pla
         if drawn.sure and receiver.items is not None:
             receiver.items.append(drawn.item)
         else:
-            forget(drawn.item)
-            receiver.items = None
+            forget(Tuple((receiver, drawn.item)))
 
 
 def augment(interpreter: Evaluator, operator: str, left: Value, right: Value, place: Place) -> Value | None:
@@ -275,6 +281,7 @@ def augment(interpreter: Evaluator, operator: str, left: Value, right: Value, pl
             return left
     if any(isinstance(option, ListValue | DictValue | SetValue) for option in options(left)):
         spend(interpreter, right, place)
+        forget_contents(right)
         forget(left)
         return left
     return None

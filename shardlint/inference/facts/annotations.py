@@ -65,8 +65,8 @@ def describe_fields(interpreter: Machine, instance: Instance) -> None:
         for field, (found, place) in base.types.items():
             pattern = pattern_of(found)
             if pattern is not None and isinstance(value := instance.attributes.get(field), Unknown):
-                said = Description(pattern, place, f"self.{field}", annotation=True, names=names)
-                instance.attributes[field] = fit(interpreter, said, value).value
+                description = Description(pattern, place, f"self.{field}", annotation=True, names=names)
+                instance.attributes[field] = fit(interpreter, description, value).value
 
 
 def _described(node: cst.FunctionDef) -> Iterator[tuple[str, cst.Annotation]]:

@@ -105,7 +105,7 @@ def with_notes(interpreter: Machine, node: cst.CSTNode, execute: Callable[[], bo
     }
     for note in notes:
         if isinstance(note.item, ShapeFact):
-            _tell(interpreter, nodes, note, note.item.name)
+            _state_fact(interpreter, nodes, note, note.item.name)
         elif isinstance(note.item, MeshFact):
             for part, noted in nodes.items():
                 if _is_mesh_name(dotted(part)):
@@ -126,7 +126,7 @@ def with_notes(interpreter: Machine, node: cst.CSTNode, execute: Callable[[], bo
                 reveal(interpreter, _span(unit.path, unit.cell, note), seen)
 
 
-def _tell(interpreter: Machine, nodes: dict[cst.CSTNode, StatedFacts], note: Note, name: str) -> None:
+def _state_fact(interpreter: Machine, nodes: dict[cst.CSTNode, StatedFacts], note: Note, name: str) -> None:
     """Apply a fact to the targets or expressions of its name; an existing variable has it from now on."""
     named = [noted for part, noted in nodes.items() if dotted(part) == name]
     targets = [noted for noted in named if noted.target]
@@ -145,12 +145,12 @@ def _tell(interpreter: Machine, nodes: dict[cst.CSTNode, StatedFacts], note: Not
         first = name.partition(".")[0]
         wrong = f"there is no variable `{first}` here{_near(interpreter, first, map(dotted, nodes))}"
         problem(interpreter, "malformed-fact", wrong, place)
-    elif not _tell_attribute(interpreter, note, holder, name):
+    elif not _state_attribute(interpreter, note, holder, name):
         for noted in named:
             noted.facts.append(note)
 
 
-def _tell_attribute(interpreter: Machine, note: Note, holder: Value, name: str) -> bool:
+def _state_attribute(interpreter: Machine, note: Note, holder: Value, name: str) -> bool:
     """Apply a fact to an attribute, if its object is an instance that the running code certainly changes."""
     if not isinstance(holder, Instance) or not interpreter.certain(holder.path):
         return False
@@ -259,27 +259,25 @@ def about_function(interpreter: Machine, code: Code) -> AbstractContextManager[N
         for note in notes:
             names = [name for name in parameters if _speaks_of(note, name)]
             if isinstance(note.item, ShapeFact) and not names and not unknown:
-                _tell_of_parameter(interpreter, code, note, note.item.name, list(parameters))
+                _state_parameter(interpreter, code, note, note.item.name, list(parameters))
             for name in names:
                 if isinstance(variables[name], Unknown) == unknown:
                     variables[name] = _fitted(interpreter, note, unit, variables[name], name)
     if any(isinstance(note.item, RevealRequest) for note in notes):
-        shown = [(part.name, [variables[name]]) for name, part in parameters.items()]
+        targets = [(part.name, [variables[name]]) for name, part in parameters.items()]
         for note in notes:
             if isinstance(note.item, RevealRequest):
-                reveal(interpreter, _span(unit.path, unit.cell, note), shown)
+                reveal(interpreter, _span(unit.path, unit.cell, note), targets)
     return _mesh_context(interpreter, unit, notes)
 
 
-def _tell_of_parameter(
-    interpreter: Machine, code: Code, note: Note, name: str, parameters: list[str]
-) -> None:
+def _state_parameter(interpreter: Machine, code: Code, note: Note, name: str, parameters: list[str]) -> None:
     """Apply a fact to an attribute of a parameter: ``self.kernel``."""
     unit = interpreter.frame.unit
     place = _span(unit.path, unit.cell, note)
     first, _, rest = name.partition(".")
     if rest and first in parameters:
-        _tell_attribute(interpreter, note, read(interpreter, name.rpartition(".")[0], place) or NONE, name)
+        _state_attribute(interpreter, note, read(interpreter, name.rpartition(".")[0], place) or NONE, name)
     else:
         wrong = f"`{code.name}` has no parameter `{first}`{_nearest(first, parameters) if parameters else ''}"
         problem(interpreter, "malformed-fact", wrong, place)

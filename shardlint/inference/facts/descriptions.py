@@ -76,8 +76,8 @@ def fit(interpreter: Machine, described: Description, value: Value) -> Fitted:
     pattern = described.pattern
     if isinstance(value, Unknown):
         shape = _shape(interpreter, described)
-        made = Array(shape, pattern.dtype, numpy=pattern.numpy, origin=described.place, name=described.name)
-        return Fitted(made)
+        array = Array(shape, pattern.dtype, numpy=pattern.numpy, origin=described.place, name=described.name)
+        return Fitted(array)
     if isinstance(value, Array):
         return _fit_array(interpreter, described, value)
     if isinstance(value, Const):
@@ -106,23 +106,23 @@ def _fit_array(interpreter: Machine, described: Description, value: Array) -> Fi
     pattern = described.pattern
     if pattern.dtype is not None and value.dtype is not None and pattern.dtype != value.dtype:
         return Fitted(value, f"its dtype is {short_dtype(value.dtype)}")
-    told = replace(value, dtype=value.dtype or pattern.dtype)
+    typed = replace(value, dtype=value.dtype or pattern.dtype)
     if value.shape is None:
         shape = _shape(interpreter, described)
-        return Fitted(replace(told, shape=shape, origin=described.place) if shape is not None else told)
+        return Fitted(replace(typed, shape=shape, origin=described.place) if shape is not None else typed)
     pairs = pattern.of_rank(len(value.shape))
     if pairs is None:
         return Fitted(value, f"its shape is {_shape_text(value.shape)}")
     sizes = list(value.shape)
     for dimension, text in pairs:
-        held = value.shape[dimension]
-        wanted = _size(interpreter, described, text, held)
-        if dims.equal(held, wanted) is False:
+        size = value.shape[dimension]
+        wanted = _size(interpreter, described, text, size)
+        if dims.equal(size, wanted) is False:
             return Fitted(value, f"its shape is {_shape_text(value.shape)}")
         if not described.annotation and isinstance(wanted, int):
             sizes[dimension] = wanted
     known = tuple(sizes)
-    return Fitted(told if known == value.shape else replace(told, shape=known, origin=described.place))
+    return Fitted(typed if known == value.shape else replace(typed, shape=known, origin=described.place))
 
 
 def _shape(interpreter: Machine, described: Description) -> Shape | None:

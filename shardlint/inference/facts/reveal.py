@@ -42,7 +42,7 @@ def reveal(interpreter: Machine, comment: Span, seen: Sequence[tuple[cst.CSTNode
     """Report the values seen of expressions on a line, and why names are unknown."""
     if interpreter.muted:
         return
-    said = False
+    revealed = False
     # Objects and functions are described by their attributes and results.
     parts = {getattr(node, "value", None) or getattr(node, "func", None) for node, _ in seen}
     for node, values in seen:
@@ -52,10 +52,10 @@ def reveal(interpreter: Machine, comment: Span, seen: Sequence[tuple[cst.CSTNode
             if words is None and isinstance(value, Unknown) and isinstance(node, cst.Name):
                 words = None if node in parts else f"not known ({value.reason})"
             if words is not None:
-                said = True
+                revealed = True
                 _report(interpreter, place, f"{_name(place)}: {words}")
     interpreter.revealed.add(comment)
-    if not said:
+    if not revealed:
         _report(interpreter, comment, "nothing on this line is an array, a spec, a sharding or a mesh")
 
 
@@ -103,8 +103,8 @@ def _container(brackets: str, items: Sequence[tuple[str, Value]], nested: int) -
     found = [(label, describe(item, nested + 1)) for label, item in items[:_MOST_ITEMS]]
     if not any(text for _, text in found):
         return None
-    shown = [f"{label}{text or '?'}" for label, text in found] + ["..."] * (len(items) > _MOST_ITEMS)
-    return f"{brackets[0]}{', '.join(shown)}{',' * (brackets == '()' and len(shown) == 1)}{brackets[1]}"
+    parts = [f"{label}{text or '?'}" for label, text in found] + ["..."] * (len(items) > _MOST_ITEMS)
+    return f"{brackets[0]}{', '.join(parts)}{',' * (brackets == '()' and len(parts) == 1)}{brackets[1]}"
 
 
 def _mesh(mesh: Mesh) -> str:

@@ -134,14 +134,14 @@ class Cutoff:
         self.sound = self.sound and trial.alone and len(i.project.modules) == modules
         if made is None:
             return False
-        besides = self._comparison.besides(one, made)
+        extra_reads = self._comparison.extra_reads(one, made)
         if (
-            besides is not None
-            and all(map(self._is_steady, besides))
+            extra_reads is not None
+            and all(map(self._is_steady, extra_reads))
             and not trial.replaced
             and self._are_alike(one, made)
         ):
-            self._besides[id(one)] = {more[:2]: more for more in besides}
+            self._besides[id(one)] = {more[:2]: more for more in extra_reads}
             if one.take(made):
                 self._changed.add(one.work)
             return True
@@ -156,7 +156,7 @@ class Cutoff:
             for key, read in self._besides.get(id(call), {}).items()
         }
         if more:
-            self._comparison.read_besides(one, more.values())
+            self._comparison.add_reads(one, more.values())
             self._besides[id(one)] = more | self._besides.get(id(one), {})
 
     def _is_steady(self, read: ExtraRead) -> bool:
@@ -166,5 +166,5 @@ class Cutoff:
 
     def _are_alike(self, one: CallSummary, other: CallSummary) -> bool:
         """Return whether two runs of one call have equal results and codes."""
-        alike = Equivalence((one.start, one.symbols), (other.start, other.symbols))
-        return self._comparison.alike(one, other) and alike.have_equal_traces(one.trace, other.trace)
+        equivalence = Equivalence((one.start, one.symbols), (other.start, other.symbols))
+        return self._comparison.alike(one, other) and equivalence.have_equal_traces(one.trace, other.trace)

@@ -11,7 +11,7 @@ import libcst as cst
 
 from shardlint.inference.evaluation.budget import Work
 from shardlint.inference.machine.trace import Trace
-from shardlint.inference.store.effect_log import EFFECTS, NOTHING, State, When, born, give_back, held
+from shardlint.inference.store.effect_log import EFFECTS, NOTHING, State, When, born, held, restore
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -42,19 +42,19 @@ class Change:
     def matters(self) -> bool:
         """Return whether the contents differ."""
         before = {name: value for name, value in self.before.items() if name != "rebound"}
-        return bool(self.rebound) or not _alike(before, self.after)
+        return bool(self.rebound) or not alike(before, self.after)
 
     def leaves_equal_state(self, other: Change) -> bool:
         """Return whether another evaluation left equal contents."""
-        return _alike(self.after, other.after)
+        return alike(self.after, other.after)
 
     def undo(self) -> None:
         """Restore the contents from before."""
-        give_back(self.thing, self.before)
+        restore(self.thing, self.before)
 
     def redo(self) -> None:
         """Restore the contents from afterwards, as an effect of the entry point being evaluated."""
-        give_back(self.thing, self.after)
+        restore(self.thing, self.after)
         if self.rebound:
             self.thing.rebound.update((name, _as_of_now(when)) for name, when in self.rebound.items())
 
@@ -173,7 +173,7 @@ def recorded(interpreter: Machine, made: object, evaluate: Callable[[], object],
     return EntryRun(made, trace, work, short, epochs, more, switched, changes, first, alone)
 
 
-def _alike(one: Any, other: Any) -> bool:
+def alike(one: Any, other: Any) -> bool:
     """Return whether two values or states are equal, including where their texts were written.
 
     A mutable object is equal only to itself.
@@ -183,12 +183,12 @@ def _alike(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_alike(value, other[key]) for key, value in one.items())
+        return one.keys() == other.keys() and all(alike(value, other[key]) for key, value in one.items())
     if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(_alike, one, other))
+        return len(one) == len(other) and all(map(alike, one, other))
     if is_dataclass(one):
         parts = _parts(type(one))  # type: ignore[arg-type]
-        return parts is not None and all(_alike(getattr(one, name), getattr(other, name)) for name in parts)
+        return parts is not None and all(alike(getattr(one, name), getattr(other, name)) for name in parts)
     return bool(one == other)
 
 

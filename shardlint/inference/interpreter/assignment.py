@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.domain.classes import method_called
+from shardlint.inference.domain.classes import operator_method
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.lattice import join, options
 from shardlint.inference.domain.values import (
@@ -101,7 +101,7 @@ def delete(interpreter: Machine, target: cst.BaseExpression) -> None:
 def _delete_item(interpreter: Machine, receiver: Value, target: cst.Subscript) -> None:
     place, method = interpreter.place(target), None
     if isinstance(receiver, Instance):
-        method = method_called(interpreter, receiver, "__delitem__", place)
+        method = operator_method(interpreter, receiver, "__delitem__", place)
     elif isinstance(receiver, LibraryObject):
         method = interpreter.attribute(receiver, "__delitem__", place)
     if isinstance(method, Bound):

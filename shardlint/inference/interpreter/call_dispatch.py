@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from shardlint.inference.domain.classes import library_bases, method_called
+from shardlint.inference.domain.classes import library_bases, operator_method
 from shardlint.inference.domain.havoc import HOLDING, forget
 from shardlint.inference.domain.lattice import combined, options, tagged
 from shardlint.inference.domain.unknown_choices import undecided
@@ -34,6 +34,7 @@ from shardlint.inference.domain.values import (
     Tag,
     Tuple,
     Value,
+    as_str,
     unsized,
 )
 from shardlint.inference.evaluation.budget import Exhausted
@@ -61,6 +62,7 @@ from shardlint.inference.summaries.receiver_summary import sets_in
 from shardlint.inference.syntax.text_cache import of_texts
 from shardlint.inference.syntax.units import BrokenText
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.versions.equivalents import RENAMED_ARGUMENTS
 from shardlint.model.spans import Place
 from shardlint.source.lexing import words_in
 
@@ -159,11 +161,11 @@ def hand_over(interpreter: Machine, args: Sequence[Value], kwargs: dict[str, Val
     replace_named(interpreter, args)
     for value in (*args, *kwargs.values()):
         if (function := wrapped_function(value)) is not None:
-            note_handed(interpreter, function)
+            note_escape(interpreter, function)
         interpreter.unseen.hand(value)
 
 
-def note_handed(interpreter: Machine, function: Function) -> None:
+def note_escape(interpreter: Machine, function: Function) -> None:
     """Record that unseen code may call a function from now on."""
     interpreter.handed.setdefault(function.code.key, now())
 
@@ -287,9 +289,9 @@ class _Reachable:
 
     def by(self, names: frozenset[str]) -> list[Function]:
         """Return the functions with these names, the first time; havoc other values with these names."""
-        asked = names & self._left
-        self._left -= asked
-        return [function for name in asked for function in self._functions(self._held[name])]
+        reached = names & self._left
+        self._left -= reached
+        return [function for name in reached for function in self._functions(self._held[name])]
 
     def _functions(self, held: Value) -> Iterator[Function]:
         for value in options(held) if type(held) is Alternatives else (held,):
@@ -320,10 +322,19 @@ def _call_external(
         args = [as_argument(arg) for arg in args]
         kwargs = {key: as_argument(value) for key, value in kwargs.items()}
     call = Call(interpreter, function.name, args, kwargs, place, opaque, places)
-    for key in kwargs:
+    for key in list(kwargs):
         argument = f"{function.name}({key}=)"
         if interpreter.project.reference(interpreter, argument, call.place_of(None, key), "TypeError"):
-            return Unknown(f"JAX takes no `{argument}`")
+            new = RENAMED_ARGUMENTS.get(argument)
+            if new is None or new in kwargs:
+                return Unknown(f"JAX takes no `{argument}`")
+            # What follows is evaluated as if the argument had its name.
+            kwargs = {new if one == key else one: value for one, value in kwargs.items()}
+            places = {new if one == key else one: at for one, at in places.items()}
+    call = Call(interpreter, function.name, args, kwargs, place, opaque, places)
+    if function.name == "jax.config.update" and (option := as_str(call.argument(0, "name") or Const(None))):
+        at = call.place_of(0, "name")
+        interpreter.project.reference(interpreter, f"jax.config.{option}", at)
     return _each_alternative(interpreter, call, handler)
 
 
@@ -333,12 +344,12 @@ def _taken(interpreter: Machine, name: str, args: Sequence[Value], place: Place)
         for arg in args:
             spend(interpreter, arg, place)
         return args
-    taken = [items_of(interpreter, arg, place) if is_iterator(arg) else None for arg in args]
+    drawn = [items_of(interpreter, arg, place) if is_iterator(arg) else None for arg in args]
     return [
         arg
         if not is_iterator(arg)
         else ListValue(None if items is None else list(items), path=interpreter.path)
-        for arg, items in zip(args, taken, strict=True)
+        for arg, items in zip(args, drawn, strict=True)
     ]
 
 
@@ -406,7 +417,7 @@ def _call_object(
     places: dict[int | str, Place],
 ) -> Value:
     if isinstance(receiver, Instance):
-        method = method_called(interpreter, receiver, "__call__", place)
+        method = operator_method(interpreter, receiver, "__call__", place)
         if isinstance(method, Const):
             return Unknown("not callable")
         return call_value(interpreter, method, args, kwargs, place, opaque, places)

@@ -23,7 +23,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import Frame, Scope, meant
 from shardlint.inference.evaluation.descriptors import intercepts, name_descriptors
-from shardlint.inference.interpreter.call_dispatch import call_value, note_handed, wrapped_function
+from shardlint.inference.interpreter.call_dispatch import call_value, note_escape, wrapped_function
 from shardlint.inference.machine.code import Code
 from shardlint.inference.overlays.class_hooks import base_class
 from shardlint.inference.overlays.jax.sharding.specs import SPEC, subclassed
@@ -84,7 +84,7 @@ def _decorate(interpreter: Machine, decorator: Value, value: Value, place: NodeP
     function = wrapped_function(value)
     if function is not None and wrapped_function(result) is not function:
         # The replacement may call it at any time.
-        note_handed(interpreter, function)
+        note_escape(interpreter, function)
     if isinstance(result, Unknown) and isinstance(value, Function):
         # Somebody else's decorator: what it makes is unknown, and the function is an entry of its own.
         return Unknown(f"`{value.name}` is decorated by something unknown")
@@ -138,11 +138,11 @@ def define_class(interpreter: Machine, node: cst.ClassDef, unit: Unit, body: Cal
         hook = hook.fields["function"]
     if isinstance(hook, Function):
         call_value(interpreter, Bound(hook, cls), [], keywords, origin)
-    made: Value = cls if cls.metaclass is None else _made_by(interpreter, cls, cls.metaclass, origin)
+    created: Value = cls if cls.metaclass is None else _made_by(interpreter, cls, cls.metaclass, origin)
     for decorator in reversed(decorators):
-        made = _decorate_class(interpreter, decorator, made, origin)
+        created = _decorate_class(interpreter, decorator, created, origin)
     bound = meant(interpreter.scope, cls.name)
-    write(interpreter, interpreter.scope.target(bound), bound, made)
+    write(interpreter, interpreter.scope.target(bound), bound, created)
 
 
 def _metaclass(given: Value | None, bases: tuple[Value, ...]) -> Value | None:
@@ -155,8 +155,10 @@ def _metaclass(given: Value | None, bases: tuple[Value, ...]) -> Value | None:
 def _made_by(interpreter: Machine, cls: ClassValue, maker: Value, place: NodePlace) -> Value:
     """Return what a metaclass of the program creates: the class, or whatever a function returns."""
     if not isinstance(maker, ClassValue):
-        made = call_value(interpreter, maker, [Const(cls.name), Tuple(cls.bases), DictValue(None)], {}, place)
-        return cls if isinstance(made, Unknown) else made
+        created = call_value(
+            interpreter, maker, [Const(cls.name), Tuple(cls.bases), DictValue(None)], {}, place
+        )
+        return cls if isinstance(created, Unknown) else created
     for name in ("__prepare__", "__new__", "__init__"):
         method = method_in(class_attribute(maker, name) or NONE)
         if method is not None:
@@ -172,8 +174,10 @@ def _decorate_class(interpreter: Machine, decorator: Value, cls: Value, place: N
             return cls
         if _keeps(decorator):
             return cls
-    made = call_value(interpreter, decorator, [cls], {}, place)
-    return made if isinstance(made, ClassValue) else Unknown("a class decorated by something unknown")
+    decorated = call_value(interpreter, decorator, [cls], {}, place)
+    return (
+        decorated if isinstance(decorated, ClassValue) else Unknown("a class decorated by something unknown")
+    )
 
 
 def _base(base: Value) -> Value:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.conditions.narrowing import refine
+from shardlint.inference.domain.havoc import forget, forget_contents
 from shardlint.inference.domain.iteration import hashable, too_large
 from shardlint.inference.domain.lattice import combined, join, join_tagged, join_variables, options, same_kind
 from shardlint.inference.domain.truthiness import truth
@@ -33,6 +34,7 @@ from shardlint.inference.interpreter.call_dispatch import call_value
 from shardlint.inference.interpreter.comprehensions import comprehension
 from shardlint.inference.interpreter.members import attribute_of, evaluate_index
 from shardlint.inference.machine.code import Code
+from shardlint.inference.overlays.arrays.attributes import DEVICE
 from shardlint.inference.overlays.python.builtins.strings import formatted
 from shardlint.inference.overlays.python.stdlib.mocks import replace_written
 from shardlint.inference.overlays.registry import transfer
@@ -110,32 +112,36 @@ def _ellipsis(interpreter: Machine, node: cst.Ellipsis) -> Value:
 
 
 def evaluate_elements(interpreter: Machine, elements: Sequence[cst.BaseElement]) -> list[Value] | None:
-    """Evaluate the items of a display; None if a starred one has unknown length."""
-    items: list[Value] | None = []
+    """Evaluate the items of a display; None if a starred one has unknown length.
+
+    Too many items are not known either. Items of a display that is not known are out of sight.
+    """
+    known, kept = True, list[Value]()
     for item in elements:
         value = evaluate(interpreter, item.value)
         if type(item) is not cst.StarredElement:
-            if items is not None:
-                items.append(value)
+            kept.append(value)
             continue
         starred = items_of(interpreter, value, interpreter.place(item.value))
-        items = None if items is None or starred is None else [*items, *starred]
-    return items
+        known = known and starred is not None
+        kept += starred or ()
+    if known and not too_large(kept):
+        return kept
+    forget(Tuple(tuple(kept)))
+    return None
 
 
 def _tuple(interpreter: Machine, node: cst.Tuple) -> Value:
     items = evaluate_elements(interpreter, node.elements)
     return (
         Unknown("a tuple of unknown length")
-        if items is None or too_large(items)
+        if items is None
         else Tuple(tuple(items), interpreter.place(node))
     )
 
 
 def _list(interpreter: Machine, node: cst.List) -> Value:
     items = evaluate_elements(interpreter, node.elements)
-    if items is not None and too_large(items):
-        items = None
     return ListValue(items, interpreter.place(node), interpreter.path)
 
 
@@ -147,22 +153,33 @@ def _set(interpreter: Machine, node: cst.Set) -> Value:
 def _set_of(items: Sequence[Value] | None, place: NodePlace) -> Value:
     keys = [hashable(item) for item in items or ()]
     if items is None or not all(found for found, _ in keys):
+        forget(Tuple(tuple(items or ())))
         return Unknown("a set that is not known")
     return SetValue(frozenset(key for _, key in keys), place)
 
 
 def _dict(interpreter: Machine, node: cst.Dict) -> Value:
-    items: dict[Hashable, Value] | None = {}
+    known, items = True, dict[Hashable, Value]()
+    kept: list[Value] = []
     for entry in node.elements:
         value = evaluate(interpreter, entry.value)
         if isinstance(entry, cst.StarredDictElement):
-            known = value.items if isinstance(value, DictValue) else None
-            items = None if items is None or known is None else {**items, **known}
+            if isinstance(value, DictValue) and value.items is not None:
+                items |= value.items
+            else:
+                known = False
+                forget_contents(value)
             continue
         assert isinstance(entry, cst.DictElement)
-        found, key = hashable(evaluate(interpreter, entry.key))
-        items = {**items, key: value} if items is not None and found else None
-    return DictValue(items, interpreter.place(node), interpreter.path)
+        key = evaluate(interpreter, entry.key)
+        found, hashed = hashable(key)
+        known = known and found
+        kept += [key, value]
+        if found:
+            items[hashed] = value
+    if not known:
+        forget(Tuple((*kept, *items.values())))
+    return DictValue(items if known else None, interpreter.place(node), interpreter.path)
 
 
 def _binary(interpreter: Machine, node: cst.BinaryOperation) -> Value:
@@ -255,6 +272,8 @@ def _lambda(interpreter: Machine, node: cst.Lambda) -> Value:
 def _call(interpreter: Machine, node: cst.Call) -> Value:
     function = evaluate(interpreter, node.func)
     args, kwargs, opaque, places = _arguments(interpreter, node.args)
+    if type(function) is Unknown and function.reason == DEVICE:
+        interpreter.project.reference(interpreter, "jax.Array.device()", interpreter.place(node), "TypeError")
     found = call_value(interpreter, function, args, kwargs, interpreter.place(node), opaque, places)
     sets = type(node.func) is cst.Attribute and node.func.attr.value == "setattr"
     if sets and isinstance(function, Unknown) and args:
@@ -297,6 +316,8 @@ def _arguments(interpreter: Machine, nodes: Sequence[cst.Arg]) -> _Arguments:
         else:
             places[len(args)] = NodePlace(unit, node.value)
             args.append(value)
+    if hidden is not None:
+        forget(Tuple(tuple(args[hidden:])))
     return args[:hidden], kwargs, opaque, places
 
 
@@ -340,6 +361,8 @@ def _dict_comprehension(interpreter: Machine, node: cst.DictComp) -> Value:
         assert isinstance(pair, Tuple)
         found, key = hashable(pair.items[0])
         items = {**items, key: pair.items[1]} if found and items is not None else None
+    if items is None:
+        forget(Tuple(tuple(pairs or ())))
     return DictValue(items, place, interpreter.path)
 
 

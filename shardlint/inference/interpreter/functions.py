@@ -119,8 +119,8 @@ def run_function(
         if code.unit.notes:
             # Each run applies the facts and requests in its comments.
             changed(0)
-        told = about_function(interpreter, code) if code.unit.notes else nullcontext()
-        with told, interpreter.forked(repeats=True) if code.is_generator else nullcontext():
+        described = about_function(interpreter, code) if code.unit.notes else nullcontext()
+        with described, interpreter.forked(repeats=True) if code.is_generator else nullcontext():
             frame.inside = interpreter.path, interpreter.muted
             interpreter.bodies |= set(interpreter.path[len(path) :])
             falls_through = interpreter.execute_block(node.body.body)

@@ -93,7 +93,7 @@ def import_from(interpreter: Machine, node: cst.ImportFrom) -> None:
             if is_set(interpreter, full):
                 value = Unknown(f"the program sets `{full}`")
             elif project.reference(interpreter, full, place, "ImportError"):
-                value = Unknown(f"JAX has no `{full}`")
+                value = project.replacement(interpreter, full)
             else:
                 value = project.external(interpreter, full)
         else:

@@ -169,6 +169,7 @@ class Interpreter:
                 use = replace(use, doubted=True)
             reached = known_call(self.frames)
             self.uses.append(use if reached is None else replace(use, facts=(*use.facts, reached)))
+        self.budget.meet(use, self.is_silent)
 
     @property
     def supposes(self) -> bool:
@@ -314,7 +315,7 @@ class Interpreter:
     set_variable = write
     parameter_names = staticmethod(names_by_position)
 
-    def note_held(self, value: Value) -> None:
+    def note_contents(self, value: Value) -> None:
         """Record a read of the contents of an evaluator's own object."""
         note_attribute(self, value)
 
@@ -415,11 +416,6 @@ class Interpreter:
             self.notes.append((function, self.context))
 
     @property
-    def class_made(self) -> Value | None:
-        """Return the class whose body runs, if any."""
-        return self.scope.variables.get("__class__") if self.scope.is_class else None
-
-    @property
     def is_silent(self) -> bool:
         """Return whether recording is suspended in the innermost cacheable run."""
         return self.muted > self.mute_base
@@ -454,12 +450,12 @@ class Interpreter:
         try:
             yield
         finally:
-            kept = {
+            saved = {
                 name: value
                 for name in ("mesh", "logical_rules")
                 if (value := getattr(self.context, name)) != getattr(Context(), name)
             }
-            self.path, self.context = path, replace(context, **kept)
+            self.path, self.context = path, replace(context, **saved)
 
     def forget(self, codes: Set[Hashable]) -> None:
         """Drop what is cached for nodes, and the runs that ran any of these: a function's text has

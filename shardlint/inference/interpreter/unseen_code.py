@@ -86,9 +86,9 @@ class Unseen:
     def hand(self, value: Value) -> None:
         """Pass a value to unseen code: a callable may run now and at any time from now on."""
         while isinstance(value, Bound | Partial):
-            held = [value.receiver] if isinstance(value, Bound) else [*value.args]
-            held += [one for _, one in value.kwargs] if isinstance(value, Partial) else []
-            for one in held:
+            values = [value.receiver] if isinstance(value, Bound) else [*value.args]
+            values += [one for _, one in value.kwargs] if isinstance(value, Partial) else []
+            for one in values:
                 forget(one)
             value = value.function
         if isinstance(value, Function):
@@ -114,7 +114,7 @@ class Unseen:
             forget(value)
         for owner, names in reached.attributes().items():
             if not names <= owner.volatile:
-                changed_for_all(owner.born)
+                changed_for_all(owner)
                 owner.volatile |= names
         for name, value in held.items():
             if may_change(cls, name):

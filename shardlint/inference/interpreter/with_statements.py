@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.domain.classes import class_attribute, method_called
+from shardlint.inference.domain.classes import class_attribute, operator_method
 from shardlint.inference.domain.lattice import join, options
 from shardlint.inference.domain.values import (
     NONE,
@@ -156,7 +156,7 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value
     elif isinstance(manager, Instance):
         if _swallows(interpreter, manager):
             interpreter.context = replace(before, caught=before.caught | {"BaseException"})
-        enter = method_called(interpreter, manager, "__enter__", place)
+        enter = operator_method(interpreter, manager, "__enter__", place)
         entered = interpreter.call(enter, [], {}, place)
     elif isinstance(manager, Reader):
         entered = manager
@@ -170,7 +170,7 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value
     try:
         yield entered
         if isinstance(manager, Instance):
-            leave = method_called(interpreter, manager, "__exit__", place)
+            leave = operator_method(interpreter, manager, "__exit__", place)
             interpreter.call(leave, [Unknown("an exception, or None")] * 3, {}, place)
         elif isinstance(manager, LibraryObject) and "leave" in manager.fields:
             interpreter.call(manager.fields["leave"], [], {}, place)

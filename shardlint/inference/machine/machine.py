@@ -56,6 +56,9 @@ class Modules(Protocol):
     def star_names(self, module: str) -> dict[str, Value]:
         """Return the names that a star imports from a library's module."""
 
+    def replacement(self, interpreter: Machine, name: str) -> Value:
+        """Return what stands for a name of JAX that the assumed release lacks."""
+
     def reference(
         self, interpreter: Machine, name: str, place: Place, exception: str = "AttributeError"
     ) -> bool:

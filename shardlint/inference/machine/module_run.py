@@ -8,12 +8,23 @@ from typing import Any
 from shardlint.inference.domain.values import ModuleValue
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.machine.trace import Handed
+from shardlint.inference.store.effect_log import State
 from shardlint.inference.syntax.file_parts import Part, whole_units
 from shardlint.inference.syntax.units import BrokenText
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.versions import Release
 from shardlint.source.sources import Source
 from shardlint.source.workspace import file_access
+from shardlint.support.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A change that importing a module makes to an object of another one: its contents before and after."""
+
+    thing: Any
+    before: State
+    after: State
 
 
 class ModuleRun:
@@ -23,11 +34,12 @@ class ModuleRun:
         "accesses",
         "alone",
         "asks_mesh",
-        "changed_by",
         "changes",
+        "closed",
         "complete",
         "device_count",
         "devices_before",
+        "effects",
         "errors",
         "handed",
         "imported",
@@ -68,12 +80,14 @@ class ModuleRun:
         #: Its imports and, once it has run, all transitive ones.
         self.imported: dict[Path, ModuleRun] = {}
         self.within: dict[Path, ModuleRun] = {}
+        #: Whether these are all: no module of an import cycle was still running.
+        self.closed = False
         #: Whether it would be the same in a program that runs nothing else.
         self.alone = True
         #: The numbers of the objects that it and its imports created.
         self.made = range(0)
-        #: Modules that changed it when they were imported, and that it does not import.
-        self.changed_by: set[Path] = set()
+        #: Its imports, and its changes to other modules, in the order in which they came.
+        self.effects: list[ModuleRun | Effect] = []
 
     @property
     def text(self) -> str:

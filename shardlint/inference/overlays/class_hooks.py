@@ -30,8 +30,8 @@ def followed_bases() -> frozenset[str]:
 def base_class(base: Value) -> Value:
     """Return a base of a class; a library class with a model is a class of its own."""
     make = merged("BASES").get(base.name) if isinstance(base, External) else None
-    made: Value = base if make is None else make()
-    return made
+    created: Value = base if make is None else make()
+    return created
 
 
 def hides_attributes(bases: frozenset[str]) -> bool:
@@ -39,7 +39,7 @@ def hides_attributes(bases: frozenset[str]) -> bool:
     return not merged("BASES").keys().isdisjoint(bases)
 
 
-def made_instance(call: Call, cls: ClassValue, bases: frozenset[str]) -> Value | None:
+def call_library_class(call: Call, cls: ClassValue, bases: frozenset[str]) -> Value | None:
     """Return the result of calling a class of the program if that is no `Instance`, else None."""
     for base in bases & merged("INSTANCES").keys():
         found: Value | None = merged("INSTANCES")[base](call, cls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.domain.classes import class_attribute, stands_for
+from shardlint.inference.domain.classes import class_attribute, mixed_in_value
 from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
@@ -40,13 +40,13 @@ def delegate(value: Value) -> Value:
     if isinstance(value, Tuple) and any(isinstance(item, Instance) for item in value.items):
         # Sizes and names of axes may be members of enumerations.
         return replace(value, items=tuple(map(delegate, value.items)))
-    return (stands_for(value) or value) if isinstance(value, Instance) else value
+    return (mixed_in_value(value) or value) if isinstance(value, Instance) else value
 
 
 def as_argument(value: Value) -> Value:
     """Return an argument as JAX and numpy receive it: of a variable, its array. A tree keeps its class."""
-    meant = delegate(value)
-    return value if isinstance(meant, DictValue) else meant
+    delegated = delegate(value)
+    return value if isinstance(delegated, DictValue) else delegated
 
 
 def object_item(interpreter: Evaluator, receiver: LibraryObject, key: Value, place: Place) -> Value:
@@ -56,10 +56,10 @@ def object_item(interpreter: Evaluator, receiver: LibraryObject, key: Value, pla
     method = merged("METHODS").get((receiver.kind, "__getitem__"))
     if method is not None:
         return interpreter.call(Native(f"{receiver.kind}.__getitem__", method), [receiver, key], {}, place)
-    meant = delegate(receiver)
-    if meant is receiver:
+    delegated = delegate(receiver)
+    if delegated is receiver:
         return Unknown(f"indexed a {receiver.kind}")
-    return interpreter.item(meant, key, place)
+    return interpreter.item(delegated, key, place)
 
 
 def object_attribute(interpreter: Evaluator, value: Value, name: str, place: Place) -> Value:
@@ -83,7 +83,7 @@ def _library_attribute(interpreter: Evaluator, value: LibraryObject, name: str, 
     method = merged("METHODS").get((value.kind, name))
     if method is not None:
         return Bound(Native(f"{value.kind}.{name}", method), value)
-    stands_for = delegate(value)
-    if stands_for is not value:
-        return interpreter.attribute(stands_for, name, place)
+    mixed_in_value = delegate(value)
+    if mixed_in_value is not value:
+        return interpreter.attribute(mixed_in_value, name, place)
     return Unknown(f"`{value.kind}.{name}`")

@@ -11,7 +11,7 @@ from enum import Enum
 
 from shardlint.inference.overlays.arrays.operands import Transfer, table
 from shardlint.inference.overlays.jax.explicit.primitives import Rule
-from shardlint.support.fast_frozen import frozen
+from shardlint.support.lazy_dataclass import dataclass
 
 
 class Missing(Enum):
@@ -23,7 +23,17 @@ class Missing(Enum):
 MISSING = Missing.MISSING
 
 
-@frozen
+class Dependence(Enum):
+    """The operands that each result of a function depends on, and so varies with inside `shard_map`."""
+
+    ALL = "all"
+    #: One operand each: the results of `meshgrid`.
+    ONE = "one"
+    #: Perhaps none: indices that are sorted along with the operand, results that sizes alone decide.
+    PERHAPS_NONE = "perhaps none"
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """Functions of a library that are alike in all parts."""
 
@@ -35,6 +45,8 @@ class Operation:
     sharding: Rule | Missing | None
     #: Whether the result certainly depends on the values of every operand, whatever the dtypes and options.
     reads_values: bool | Missing
+    #: The operands that a result varies with, whether or not it reads their values.
+    depends_on: Dependence = Dependence.ALL
     #: Those that arrays have as methods, too.
     methods: str = ""
     #: The first parameters in JAX, if callers may use other names than the overlay does.

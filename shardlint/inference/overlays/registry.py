@@ -61,9 +61,9 @@ _derived: list[Callable[[], None]] = []
 
 def derived(found: Callable[[], T]) -> Callable[[], T]:
     """Cache what is derived from all tables, until the overlays of another library are loaded."""
-    kept = cache(found)
-    _derived.append(kept.cache_clear)
-    return kept
+    cached = cache(found)
+    _derived.append(cached.cache_clear)
+    return cached
 
 
 def load_mentioned(text: str) -> bool:

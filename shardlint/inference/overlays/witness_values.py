@@ -102,5 +102,5 @@ def _array(value: Array) -> Known:
     sharding = NONE if value.sharding is None else data_of(value.sharding)
     if value.struct:
         return struct_data(value.shape, value.dtype, sharding)
-    made = array_data(value.shape, value.dtype, value.numpy)
-    return made if sharding == NONE else call_data("jax.device_put", (made, sharding))
+    data = array_data(value.shape, value.dtype, value.numpy)
+    return data if sharding == NONE else call_data("jax.device_put", (data, sharding))

@@ -169,7 +169,7 @@ class Entries:
         )
         if known is not None and same and not self._differs and self._cutoff.is_valid(known):
             self._given.add(key)
-            self._give(key, known)
+            self._add_result(key, known)
             return
         action = _wrapper_call(i, made) if isinstance(made, Native) else _function_call(i, made)
         case = isinstance(made, Function) and _is_case(made, self._run)
@@ -184,9 +184,9 @@ class Entries:
             # The contents of a module that an entry point imports are shared by all.
             self._first = born()
         self._note_asker(key, run)
-        self._give(key, run)
+        self._add_result(key, run)
 
-    def _give(self, key: object, run: EntryRun) -> None:
+    def _add_result(self, key: object, run: EntryRun) -> None:
         """Add an entry point's result, and compare its effects on shared state with the last ones."""
         before = self._left.popleft()[1] if self._left and self._left[0][0] == key else None
         alike = before.leaves_equal_state(run) if before is not None else not run.matters
@@ -199,7 +199,7 @@ class Entries:
             self._differs = True
             # Reads of classes and wrappers are not recorded.
             self._sound = self._sound and not run.epochs and (before is None or not before.epochs)
-            self._forget_asked()
+            self._forget_constructor_reads()
 
     def _note_asker(self, key: object, run: EntryRun) -> None:
         """Record which constructor attributes an entry point was the first to ask for."""
@@ -210,7 +210,7 @@ class Entries:
                 # read.
                 self._sound = self._sound and (asker == key or asker in self._order or not self._left)
 
-    def _forget_asked(self) -> None:
+    def _forget_constructor_reads(self) -> None:
         """Drop what constructors set, for the entry points to come: they may find something else now."""
         i = self._interpreter
         for cls in list(i.constructed):
@@ -305,7 +305,7 @@ def _unknown_context(interpreter: Interpreter, defined: Context) -> Context:
 def _run_entry(
     interpreter: Interpreter, run: ModuleRun, context: Context, action: Callable[[], object]
 ) -> None:
-    interpreter.budget.begin()
+    interpreter.budget.begin(caller_unknown=True)
     interpreter.context = context
     interpreter.frames.append(Frame(run.scope, None))
 
@@ -364,7 +364,7 @@ def _construct(interpreter: Interpreter, constructor: Function, instance: Instan
 
     with interpreter.silent():
         guarded(interpreter, run)
-    interpreter.budget.begin()
+    interpreter.budget.begin(caller_unknown=True)
     interpreter.reached, interpreter.called_wrappers = reached, called
 
 

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.lattice import options
-from shardlint.inference.domain.values import Const, ModuleValue, Value, as_str
+from shardlint.inference.domain.values import Const, External, ModuleValue, Value, as_str
 from shardlint.inference.evaluation.budget import Budget
 from shardlint.inference.evaluation.release_queries import state_of, version_named
 from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.machine.variable_reads import note_variable
-from shardlint.inference.overlays.registry import canonical, names_under
-from shardlint.inference.programs.import_graph import forget as forget_imports
-from shardlint.inference.programs.import_graph import planned
+from shardlint.inference.overlays.registry import canonical, names_under, transfer
+from shardlint.inference.programs.worlds import World, leave
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born, changed, depends
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
+from shardlint.laws.versions.equivalents import EQUIVALENT
+from shardlint.laws.versions.queries import has_members
 from shardlint.model.spans import Place
 from shardlint.model.uses import ApiReference
-from shardlint.source.sources import Source, read_source
+from shardlint.source.sources import read_source
 from shardlint.source.workspace import file_access
 from shardlint.source.workspace.module_paths import import_folders, module_file
 
@@ -54,26 +53,20 @@ def refresh() -> None:
         forget()
 
 
-def share_unchanged() -> None:
-    """Stop sharing modules that a program changed, and modules that import them."""
-    touched = sorted(EFFECTS.touched)
-    others = [run for run in _shared.values() if _any_between(touched, run.made)]
-    for key, run in list(_shared.items()) if others else ():
-        if any(one is run or one in run.within.values() for one in others):
+def drop_touched() -> None:
+    """Stop sharing modules that were changed in ways that cannot be undone, and their importers."""
+    touched = EFFECTS.touched
+    lost = {id(run) for run in _shared.values() if any(number in run.made for number in touched)}
+    for key, run in list(_shared.items()) if lost else ():
+        if not lost.isdisjoint(map(id, run.within.values())):
             del _shared[key]
-    EFFECTS.touched.clear()
-
-
-def _any_between(numbers: Sequence[int], between: range) -> bool:
-    """Return whether one of some sorted numbers is in a range."""
-    at = bisect_left(numbers, between.start)
-    return at < len(numbers) and numbers[at] < between.stop
+    touched.clear()
 
 
 def forget() -> None:
-    """Drop the modules that programs share, and the cached imports."""
+    """Drop the modules that programs share."""
+    leave()
     _shared.clear()
-    forget_imports()
 
 
 def _identity(path: Path, interpreter: Machine) -> Key:
@@ -88,11 +81,11 @@ class Project:
         self,
         roots: tuple[str, ...],
         execute: Callable[[Machine, ModuleRun], object],
-        program: Source | None = None,
     ) -> None:
-        self._execute, self.program = execute, program
+        self._execute = execute
         self.roots = tuple(Path(root) for root in roots)
         self.modules: dict[Path, ModuleRun] = {}
+        self.world = World(self.modules)
         self.running: list[ModuleRun] = []
         #: The imported modules that are still running.
         self._begun: list[ModuleRun] = []
@@ -152,16 +145,16 @@ class Project:
         run = self.modules.get(path)
         if run is None:
             changed(0)
+            self.world.attribute(self._begun[-1] if self._begun else None)
             key = _identity(path, interpreter)
             run = _shared.get(key)
-            if run is not None and self._fits(run):
-                self.modules.update(run.within)
-            else:
+            if run is None or not self.world.takes(run):
                 run = self._first_run(interpreter, path, name)
                 if run.alone:
                     if len(_shared) >= _MAX_SHARED:
                         _shared.clear()
                     _shared[key] = run
+            EFFECTS.imported = born()
             self._take_over(interpreter, run)
         elif run in self._begun:
             # The module that begins an import cycle determines what the others see of each other.
@@ -170,42 +163,16 @@ class Project:
         elif self._begun:
             self._begun[-1].alone &= run.devices_before == interpreter.device_count
         _replace(interpreter, run)
-        if self._begun:
+        if self._begun and path not in self._begun[-1].imported:
             self._begun[-1].imported[path] = run
+            self._begun[-1].effects.append(run)
         file_access.include(run.accesses)
         return run
-
-    def _fits(self, run: ModuleRun) -> bool:
-        """Return whether a module that ran for another program is as if this program had run it."""
-        if any(self.modules.get(path, one) is not one for path, one in run.within.items()):
-            return False
-        changed_by = {path for one in run.within.values() for path in one.changed_by}
-        return not changed_by or changed_by <= self._planned
-
-    @cached_property
-    def _planned(self) -> frozenset[Path]:
-        """Return the files that the program may import."""
-        known = {path: run for (path, *_), run in _shared.items()}
-        if self.program is None:
-            return frozenset()
-        return planned(self.program, self._importable, self.roots, known)
-
-    def _importable(self, here: Path, name: str) -> Path | None:
-        """Return the file of a module that an import runs; None for libraries, which are not read."""
-        return None if name.split(".")[0] in LIBRARIES else self.locate(here, name)
-
-    def _note_changes(self, path: Path, run: ModuleRun) -> None:
-        """Record which modules importing this one changed, such as registries: other programs may not import
-        it."""
-        numbers = sorted(EFFECTS.touched)
-        for one in self.modules.values() if numbers else ():
-            if one is not run and path not in one.within and _any_between(numbers, one.made):
-                one.changed_by.add(path)
 
     def _first_run(self, interpreter: Machine, path: Path, name: str) -> ModuleRun:
         """Run a module as if nothing else had run, except modules that already did."""
         i, before, first = interpreter, interpreter.context, born()
-        touched, EFFECTS.touched = EFFECTS.touched, set()
+        EFFECTS.imported = first
         # Its classes are unknown to others yet, so changes to them while it creates them concern no other
         # code.
         epoch, EFFECTS.epoch = EFFECTS.epoch, first << 32
@@ -242,12 +209,13 @@ class Project:
                 EFFECTS.remade = min(EFFECTS.remade, remade)
                 self._begun.pop()
         run.within = _within(run)
+        run.closed = set(map(id, self._begun)).isdisjoint(map(id, run.within.values()))
         # A module that ran before may have begun a cycle; in another program this one would.
         began = run.scope.born
         run.alone &= all(one.alone or one.scope.born > began for one in run.within.values())
+        self.world.attribute(run)
         run.made = range(first, born())
-        self._note_changes(path, run)
-        EFFECTS.touched = touched
+        run.alone &= self.world.is_as_alone(run)
         return run
 
     def _take_over(self, interpreter: Machine, run: ModuleRun) -> None:
@@ -293,6 +261,18 @@ class Project:
         return {name: canonical(f"{module}.{name}") for name in names_under(module)}
 
     # -- versions -----------------------------------------------------------------------------
+
+    def replacement(self, interpreter: Machine, name: str) -> Value:
+        """Return what stands for a name that the release lacks: what is known of it, or of what replaces it.
+
+        The use of the name is reported; what follows is evaluated as if it had been repaired.
+        """
+        value = canonical(name)
+        if not isinstance(value, External) or transfer(value.name) is not None or has_members(name):
+            return value
+        if name in EQUIVALENT:
+            return canonical(EQUIVALENT[name])
+        return Unknown(f"JAX has no `{name}`")
 
     def reference(
         self, interpreter: Machine, name: str, place: Place, exception: str = "AttributeError"
@@ -358,7 +338,11 @@ def _within(run: ModuleRun) -> dict[Path, ModuleRun]:
     waiting = [(Path(run.source.path), run)]
     while waiting:
         path, one = waiting.pop()
-        if path not in found:
+        if path in found:
+            continue
+        if one.closed:
+            found.update(one.within)
+        else:
             found[path] = one
             waiting += one.within.items() if one.within else one.imported.items()
     return found

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import libcst as cst
 
 from shardlint.inference.domain import name_links
 from shardlint.inference.evaluation.budget import MAX_FILE_STEPS, Ceiling
 from shardlint.inference.evaluation.context import Frame
+from shardlint.inference.evaluation.monkeypatches import is_set
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
 from shardlint.inference.facts.comment_facts import take_notes, unanswered
 from shardlint.inference.interpreter.definitions import define_class, define_function
@@ -21,7 +23,8 @@ from shardlint.inference.machine.machine import Machine
 from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.programs.entry_points import Entries, guarded
-from shardlint.inference.programs.module_loader import Project, share_unchanged
+from shardlint.inference.programs.module_loader import Project, drop_touched
+from shardlint.inference.programs.name_references import references_in
 from shardlint.inference.recording.axis_mentions import with_mentions
 from shardlint.inference.recording.place_resolution import Settling
 from shardlint.inference.syntax.file_parts import ClassPart, FunctionPart, Parsed, Part, split, units_of
@@ -31,6 +34,7 @@ from shardlint.laws.versions.era import assuming
 from shardlint.model.spans import Span
 from shardlint.model.uses import Environment, FileProblem, NameUse, Use
 from shardlint.source.sources import Source
+from shardlint.support.cancellation import NOW
 from shardlint.support.frame_memory import roomy
 from shardlint.support.gc_policy import collecting_seldom
 
@@ -63,9 +67,8 @@ class Program:
     """One file, evaluated as a program."""
 
     def __init__(self, source: Source, settings: InferenceSettings) -> None:
-        # An analysis that was broken off may have changed shared modules.
-        share_unchanged()
-        self.project = Project(settings.roots, run_module, source)
+        self.project = Project(settings.roots, run_module)
+        self.enter()
         self.interpreter = Interpreter(settings, self.project)
         if source.devices is not None:
             self.interpreter.device_count = source.devices
@@ -77,36 +80,43 @@ class Program:
         self.entries = Entries(self.interpreter, self.main, self.project)
         self._settling = Settling()
 
+    def enter(self) -> None:
+        """Let the modules that programs share be as this program has changed them."""
+        self.project.world.enter()
+        drop_touched()
+
     def uses(self, noticed: Noticed | None = None) -> list[Use | FileProblem]:
         """Evaluate the entry points too, and return all uses and problems."""
         with assuming(self.interpreter), name_links.collecting(self.names):
             self.entries.evaluate()
-        share_unchanged()
         i, source = self.interpreter, self.main.source
+        unreached, asked = references_in(source, i.settings.release, i.uses, partial(is_set, i))
         if noticed is not None:
-            noticed.turns |= i.turns
+            noticed.turns |= i.turns | asked
             noticed.asks_mesh |= i.asks_mesh
         modules = (self.main, *self.project.modules.values())
         parts = (module.parts for module in modules)
         found = with_mentions(i.uses, None if any(module.errors for module in modules) else parts)
         names = _equated(source, self.names or {})
-        told = [
+        facts = [
             *_syntax_errors(self.main),
             *self.problems,
             *i.problems,
             *unanswered(i, source),
             *_cut_short(i.budget.ceiling),
             *found,
+            *unreached,
             *names,
         ]
-        return self._settling.settled(told)
+        return self._settling.settled(facts)
 
 
 def _cut_short(ceiling: Ceiling) -> Iterator[FileProblem]:
     """Report where the evaluation of a file ended for good."""
     if ceiling.where is not None:
-        said = f"evaluation ended here after {MAX_FILE_STEPS:,} steps: of what follows nothing is known"
-        yield FileProblem("cut-short", said, ceiling.where)
+        why = "as the check was stopped" if NOW.stop.asked else f"after {MAX_FILE_STEPS:,} steps"
+        message = f"evaluation ended here {why}: of what follows nothing is known"
+        yield FileProblem("cut-short", message, ceiling.where)
 
 
 def _equated(source: Source, names: name_links.Pairs) -> list[Use | FileProblem]:

@@ -177,7 +177,7 @@ class Reach:
 def reach_same(settings: InferenceSettings, text: str, other: str) -> bool:
     """Return whether two texts of a function are equivalent for reachability."""
     looked = (_looked(layers, settings) for layers in (False, True))
-    return all(asked(text) == asked(other) for asked in _ASKED) and all(
+    return all(query(text) == query(other) for query in _ASKED) and all(
         _uses(one, text) == _uses(one, other) for one in looked
     )
 
@@ -254,8 +254,8 @@ class _Search:
         elif isinstance(value, SpecValue | ShardingValue):
             self._found = True
         elif isinstance(value, Array):
-            lies = value.typed is not None and value.typed.mesh is not None
-            self._found = self._found or lies or not (value.sharding is value.committed is None)
+            placed = value.typed is not None and value.typed.mesh is not None
+            self._found = self._found or placed or not (value.sharding is value.committed is None)
         elif isinstance(value, Tuple | ListValue):
             self._all(value.items or ())
         elif isinstance(value, DictValue):
@@ -405,7 +405,7 @@ def _parts_of_a_use(text: str) -> frozenset[str]:
         "given": "harding" in text and _GIVEN.search(text) is not None,
         "flax": "flax" in text or "nnx" in text,
     }
-    return frozenset(name for name, holds in found.items() if holds)
+    return frozenset(name for name, present in found.items() if present)
 
 
 @of_texts

@@ -57,9 +57,9 @@ def calling(
                 words[path] = frozenset(_WORD.findall(others[path]))
             # A package re-exports whole modules: ``from . import layers``.
             named = {Path(source.path).stem.encode()} if names and Path(path).stem == "__init__" else set()
-            if met := (names | named) & words[path]:
+            if shared := (names | named) & words[path]:
                 found[path] = read_source(path, others[path])
-                waiting.append((found[path], met))
+                waiting.append((found[path], shared))
     return list(found.values())
 
 
@@ -121,6 +121,8 @@ def _is_library(module: bytes) -> bool:
 
 def _names(source: Source, imported: frozenset[bytes]) -> frozenset[bytes]:
     """Return the names that a source binds to code that can reach a use, including imported ones."""
-    taken = frozenset(name.decode() for name in imported)
-    bound = (Relevance(split(source.path, cell.index, cell.text).parts, taken).names for cell in source.cells)
-    return frozenset(name.encode() for name in taken.union(*bound))
+    imports = frozenset(name.decode() for name in imported)
+    bound = (
+        Relevance(split(source.path, cell.index, cell.text).parts, imports).names for cell in source.cells
+    )
+    return frozenset(name.encode() for name in imports.union(*bound))

@@ -67,6 +67,7 @@ class Resumable:
     @roomy
     def uses(self, source: Source, noticed: Noticed) -> list[Use | FileProblem]:
         """Return the uses and problems of a source's present text; its imports must be unchanged."""
+        self._program.enter()
         with while_evaluating(), assuming(self._program.interpreter):
             if source != self._source and not self._resume(source):
                 self._begin(source)
@@ -108,10 +109,10 @@ class Resumable:
         if edit is None:
             return False
         changed = [one for one in edit.functions if not _has_same_text(*one)]
-        spoken = [one for one in edit.functions if not have_equal_writes(one[0].whole.text, one[1].text)]
-        if (changed or spoken) and not self._program.entries.may_stay:
+        rewritten = [one for one in edit.functions if not have_equal_writes(one[0].whole.text, one[1].text)]
+        if (changed or rewritten) and not self._program.entries.may_stay:
             return False
-        if not all(self._may_take(*one) for one in spoken) or not all(self._take(*one) for one in changed):
+        if not all(self._may_take(*one) for one in rewritten) or not all(self._take(*one) for one in changed):
             return False
         for part, read in edit.functions:
             # The other functions differ in comments only, on which nothing depends.
@@ -119,7 +120,7 @@ class Resumable:
         for unit, line in zip(units_of(own), edit.lines, strict=True):
             unit.move_to(line)
         self._source = self._program.main.source = source
-        if spoken:
+        if rewritten:
             self._program.entries.changed(changed_texts(self._program.interpreter), reaches_alike=True)
         errors.pop(cell.index, None)
         if edit.errors:

@@ -62,8 +62,8 @@ def note_read(interpreter: Machine, node: cst.Name | cst.Attribute, value: Value
     if type(value) not in TELLING or interpreter.is_silent:
         return
     for option in options(value):
-        if (held := _held(option)) is not None:
-            mesh, spec, shape, dtype, facts = held
+        if (sharding := _held(option)) is not None:
+            mesh, spec, shape, dtype, facts = sharding
             interpreter.record(
                 ValueUse(
                     place=interpreter.place(node),

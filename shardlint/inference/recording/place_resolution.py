@@ -30,7 +30,7 @@ class Settling:
         before, self._last = self._last, {}
         for use in uses:
             known = before.get(id(use))
-            self._last[id(use)] = known if known is not None and known.stands() else _settled_use(use)
+            self._last[id(use)] = known if known is not None and known.stands() else _resolved_use(use)
         return [self._last[id(use)].settled for use in uses]
 
 
@@ -46,15 +46,15 @@ class _Settled(NamedTuple):
         return all(unit.stands == before for unit, before in self.units)
 
 
-def _settled_use(use: Use | FileProblem) -> _Settled:
+def _resolved_use(use: Use | FileProblem) -> _Settled:
     changed = {}
     units: set[Unit] = set()
     for name in _holders(type(use)):  # type: ignore[arg-type]
         before = getattr(use, name)
         if (after := _settled(before, units)) is not before:
             changed[name] = after
-    settled = replace(use, **changed) if changed else use
-    return _Settled(use, settled, tuple((unit, unit.stands) for unit in units))
+    resolved = replace(use, **changed) if changed else use
+    return _Settled(use, resolved, tuple((unit, unit.stands) for unit in units))
 
 
 def _settled(value: Any, units: set[Unit]) -> Any:

@@ -10,7 +10,7 @@ from shardlint.inference.domain.classes import (
     library_bases,
     lineage,
     may_change,
-    stands_for,
+    mixed_in_value,
 )
 from shardlint.inference.domain.havoc import NAMESPACE, blur, forget, open_cells
 from shardlint.inference.domain.values import (
@@ -44,14 +44,16 @@ from shardlint.inference.evaluation.descriptors import is_data, read, read_of
 from shardlint.inference.evaluation.disjunction import each_option
 from shardlint.inference.evaluation.iterators import is_iterator
 from shardlint.inference.evaluation.monkeypatches import is_set
+from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.machine.variable_reads import note_attribute
+from shardlint.inference.overlays.arrays.attributes import is_of_jax
 from shardlint.inference.overlays.class_hooks import hides_attributes, instance_attribute
 from shardlint.inference.overlays.object_protocol import object_attribute
 from shardlint.inference.overlays.python.builtins.iterators import iterator_method
 from shardlint.inference.overlays.python.builtins.methods import python_method
 from shardlint.inference.overlays.python.stdlib.dataclasses import fields_by_name
 from shardlint.inference.overlays.python.stdlib.records import named_tuple_class_attribute
-from shardlint.inference.store.effect_log import changed_for_all
+from shardlint.inference.store.effect_log import changed_function
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
@@ -61,6 +63,8 @@ if TYPE_CHECKING:
 
 #: Methods that only arrays have, and whose result is partly known for any array.
 _OF_ARRAYS = frozenset({"reshape"})
+#: Attributes that arrays of some release have.
+_FORMER = frozenset({"device_buffer", "device_buffers"})
 #: Values whose attributes the overlays know. (Building a union type costs more than the check.)
 _OF_LIBRARIES = (Array, Devices, MeshValue, SpecValue, ShardingValue, LibraryObject)
 _OF_PYTHON = (Tuple, ListValue, DictValue, SetValue, Const)
@@ -87,8 +91,11 @@ def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -
             return interpreter.project.loose[full]
         if is_set(interpreter, full):
             return Unknown(f"the program sets `{full}`")
+        if is_there(interpreter, value.name) is False:
+            # The holder is reported: it is gone with all that it held.
+            return interpreter.project.replacement(interpreter, full)
         if interpreter.project.reference(interpreter, full, place):
-            return Unknown(f"JAX has no `{full}`")
+            return interpreter.project.replacement(interpreter, full)
         if full.endswith(".thread_resources.env.physical_mesh") and full.startswith("jax."):
             from shardlint.inference.overlays.jax.sharding.mesh_contexts import physical_mesh
 
@@ -103,6 +110,8 @@ def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -
     if is_iterator(value):
         return iterator_method(value, name)
     if isinstance(value, _OF_LIBRARIES):
+        if type(value) is Array and name in _FORMER and is_of_jax(value):
+            interpreter.project.reference(interpreter, f"jax.Array.{name}", place)
         return object_attribute(interpreter, value, name, place)
     if isinstance(value, Tuple) and value.fields is not None:
         return _of_named_tuple(interpreter, value, name, place)
@@ -135,7 +144,7 @@ def _of_function(function: Function, value: Function | Bound, name: str) -> Valu
         open_cells(function)
     if name == "__kwdefaults__" and function.defaults:
         # Any reader can mutate them.
-        changed_for_all(function.scope.born)
+        changed_function(function.scope.born)
         function.opaque = True
     return Unknown(f"attribute `{name}` of a function")
 
@@ -211,7 +220,7 @@ def plain_attribute(interpreter: Machine, value: Instance, name: str, place: Pla
         inherited = instance_attribute(base, value, name)
         if inherited is not None:
             return inherited
-    text_or_number = stands_for(value)
+    text_or_number = mixed_in_value(value)
     if text_or_number is not None:
         return interpreter.attribute(text_or_number, name, place)
     elsewhere = f"`{value.cls.name}.{name}` may be set elsewhere"

@@ -25,7 +25,7 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.class_hooks import FIELD_BASES, created, followed_bases, made_instance
+from shardlint.inference.overlays.class_hooks import FIELD_BASES, call_library_class, created, followed_bases
 from shardlint.inference.overlays.python.stdlib.dataclasses import (
     field_default,
     is_init_only,
@@ -52,9 +52,11 @@ def is_dataclass(cls: ClassValue) -> bool:
 
 def instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     """Evaluate ``cls(...)``, after which Python may call its special methods at any time."""
-    made = _made(interpreter, call, cls)
-    interpreter.unseen.note_special_methods(cls, made.attributes if isinstance(made, Instance) else {})
-    return made
+    instance = _made(interpreter, call, cls)
+    interpreter.unseen.note_special_methods(
+        cls, instance.attributes if isinstance(instance, Instance) else {}
+    )
+    return instance
 
 
 def _made(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
@@ -92,8 +94,8 @@ def _make(interpreter: Evaluator, call: Call, cls: ClassValue, maker: Value) -> 
     """Evaluate ``cls(...)`` of a class with ``__new__``; an instance that it returns is initialised."""
     if isinstance(maker, LibraryObject) and maker.kind == "builtins.staticmethod":
         maker = maker.fields["function"]
-    made = interpreter.call(maker, [cls, *call.args], call.kwargs, call.place, call.opaque)
-    for option in options(made):
+    instance = interpreter.call(maker, [cls, *call.args], call.kwargs, call.place, call.opaque)
+    for option in options(instance):
         if isinstance(option, Instance) and cls in lineage(option.cls):
             init = class_attribute(option.cls, "__init__")
             if _generates_init(option.cls) or is_dataclass(option.cls):
@@ -106,7 +108,7 @@ def _make(interpreter: Evaluator, call: Call, cls: ClassValue, maker: Value) -> 
                 interpreter.unseen.call(
                     init, [option, *call.args], call.kwargs, "an object that is not known"
                 )
-    return made
+    return instance
 
 
 def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
@@ -118,7 +120,7 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     if cls.members is not None or "builtins.type" in bases:
         return Unknown(f"an instance of `{cls.name}`")
     opaque = has_unknown_base(cls) or not bases <= (PLAIN_BASES | followed_bases())
-    if (made := made_instance(call, cls, bases)) is not None:
+    if (made := call_library_class(call, cls, bases)) is not None:
         return made
     instance = Instance(cls, {}, opaque, call.place, interpreter.path)
     init = class_attribute(cls, "__init__")

@@ -8,7 +8,8 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.domain import name_links
-from shardlint.inference.domain.classes import class_attribute, lineage, special_method, stands_for
+from shardlint.inference.domain.classes import class_attribute, lineage, mixed_in_value, special_method
+from shardlint.inference.domain.havoc import forget_contents
 from shardlint.inference.domain.iteration import VIEWS, hashable, iterate
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.truthiness import truth
@@ -172,6 +173,8 @@ def _python_binary(
         if "Counter" in (x.kind, y.kind):
             return Unknown("`|` on counters")
         joined = None if x.items is None or y.items is None else {**x.items, **y.items}
+        if joined is None:
+            forget_contents(x, y)
         return DictValue(joined, path=interpreter.path, kind=x.kind, default=x.default)
     if symbol == "%" and isinstance(x, Const) and isinstance(x.value, str):
         return percent(x.value, y)
@@ -180,6 +183,7 @@ def _python_binary(
     if isinstance(x, SetValue) and isinstance(y, SetValue) and symbol in "|&-^":
         known = x.items is not None and y.items is not None
         return SetValue(function(x.items, y.items) if known else None, frozen=x.frozen)
+    forget_contents(x, y)
     return undecided(f"`{symbol}` on values that are not known", x, y)
 
 
@@ -233,12 +237,16 @@ def _dim_arithmetic(symbol: str, a: dims.Dim, b: dims.Dim) -> Value:
 def _concatenate(interpreter: Evaluator, x: Value, y: Value) -> Value:
     lengths = [len(v.items) for v in (x, y) if isinstance(v, (Tuple, ListValue)) and v.items is not None]
     if sum(lengths) > _MAX_LENGTH:
+        forget_contents(x, y)
         return Unknown("too long to compute")
     if isinstance(x, Tuple) and isinstance(y, Tuple):
         return Tuple(x.items + y.items, x.origin)
     if isinstance(x, ListValue) and isinstance(y, ListValue) and not (x.is_range or y.is_range):
         known = x.items is not None and y.items is not None
+        if not known:
+            forget_contents(x, y)
         return ListValue([*(x.items or ()), *(y.items or ())] if known else None, path=interpreter.path)
+    forget_contents(x, y)
     return undecided("`+` on values that are not known", x, y)
 
 
@@ -249,10 +257,12 @@ def _repeat(interpreter: Evaluator, x: Value, y: Value) -> Value:
         if isinstance(sequence, ListValue) and sequence.is_range:
             return Unknown("a range, which nothing multiplies")
         if sequence.items is None or len(sequence.items) * count > _MAX_LENGTH:
+            forget_contents(sequence)
             return Unknown("too long to compute")
         if isinstance(sequence, Tuple):
             return Tuple(sequence.items * count, sequence.origin)
         return ListValue(list(sequence.items) * count, path=interpreter.path)
+    forget_contents(x, y)
     return undecided("`*` on values that are not known", x, y)
 
 
@@ -300,7 +310,7 @@ def _compared(value: Value) -> Value:
     """Return what an object without methods of the program's own compares as: a version as its numbers."""
     if isinstance(value, LibraryObject) and value.kind.startswith("packaging."):
         return delegate(value)
-    return stands_for(value) or value
+    return mixed_in_value(value) or value
 
 
 def _ordered(name: str, x: Value, y: Value) -> bool | None:

@@ -95,9 +95,9 @@ def _functions(value: Value | None) -> Iterator[Function]:
         elif isinstance(option, Bound):
             yield from _functions(option.function)
         elif isinstance(option, LibraryObject):
-            for held in option.fields.values():
-                if isinstance(held, Function):
-                    yield held
+            for field in option.fields.values():
+                if isinstance(field, Function):
+                    yield field
 
 
 @dataclass(slots=True)
@@ -168,8 +168,8 @@ class ReachedChanges:
             if stated.anything and stated.hands_over:
                 self._attributes[cls].add(ANY)
         for name in stated.own:
-            held = self._held.get(name) if cls is self._cls else None
-            found = [*_methods(cls, name), *_functions(held)]
+            attribute = self._held.get(name) if cls is self._cls else None
+            found = [*_methods(cls, name), *_functions(attribute)]
             self._waiting += [_Step(one, cls) for one in found]
             if found:
                 continue
@@ -183,8 +183,8 @@ class ReachedChanges:
         self._waiting += [_Step(one, cls) for one in _functions(value)]
         if isinstance(value, ClassValue):
             self._classes.add(value)
-            made = [one for name in _CONSTRUCTORS for one in _methods(value, name)]
-            self._waiting += [_Step(one, value, makes=True) for one in made]
+            constructors = [one for name in _CONSTRUCTORS for one in _methods(value, name)]
+            self._waiting += [_Step(one, value, makes=True) for one in constructors]
 
     def _call(self, scope: Scope, dotted: str, cls: ClassValue, stated: BodyChanges) -> None:
         """Reach the function that a body calls by a dotted name."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain import name_links
-from shardlint.inference.domain.classes import class_attribute, method_called
-from shardlint.inference.domain.havoc import forget
+from shardlint.inference.domain.classes import class_attribute, operator_method
+from shardlint.inference.domain.havoc import forget, forget_contents
 from shardlint.inference.domain.iteration import hashable, spec_items
 from shardlint.inference.domain.lattice import join
 from shardlint.inference.domain.values import (
@@ -84,7 +84,7 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
             return _module(interpreter, key, place)
         return jaxtyping.subscripted(receiver, key) or Unknown(f"`{receiver.name}[...]`")
     if isinstance(receiver, Instance):
-        method = method_called(interpreter, receiver, "__getitem__", place)
+        method = operator_method(interpreter, receiver, "__getitem__", place)
         return interpreter.call(method, [key], {}, place)
     if isinstance(receiver, LibraryObject):
         return object_item(interpreter, receiver, key, place)
@@ -124,12 +124,16 @@ def _from_sequence(interpreter: Evaluator, items: Sequence[Value], key: Value, a
     if isinstance(key, Slice):
         cut = bounds(key)
         if cut is None or cut.step == 0:
+            forget_contents(Tuple(tuple(items)))
             return Unknown("sliced by something unknown")
         return Tuple(tuple(items[cut])) if as_tuple else ListValue(list(items[cut]), path=interpreter.path)
     number = as_int(key)
     if number is None:
         # Any of the items; an index out of range raises.
-        return join(items) if items and 0 < len(items) <= 8 else Unknown("indexed by something unknown")
+        if items and 0 < len(items) <= 8:
+            return join(items)
+        forget_contents(Tuple(tuple(items)))
+        return Unknown("indexed by something unknown")
     return items[number] if -len(items) <= number < len(items) else Unknown("index out of range")
 
 
@@ -146,15 +150,16 @@ def _from_dict(interpreter: Evaluator, receiver: DictValue, key: Value, place: P
     if not found:
         if receiver.default is not None:
             forget(receiver)
+        forget_contents(receiver)
         return Unknown("looked up by something unknown")
     name_links.look_up(wanted, items)
     if wanted in items or receiver.default is None:
         return looked_up(items.get(wanted, Unknown(f"no key {wanted!r}")), key)
     if isinstance(receiver.default, Const):
         return receiver.default
-    made = interpreter.call(receiver.default, [], {}, place)
-    set_item(interpreter, receiver, key, made, place)
-    return made
+    default = interpreter.call(receiver.default, [], {}, place)
+    set_item(interpreter, receiver, key, default, place)
+    return default
 
 
 def _from_string(text: str, key: Value) -> Value:

@@ -28,7 +28,8 @@ def born() -> int:
 #: The contents of an object by attribute name; independent of later writes to it.
 State = dict[str, Any]
 _HELD = (
-    "attributes", "cls", "drawn", "fields", "forgotten", "items", "opaque", "rebound", "variables", "volatile"
+    "attributes", "cls", "drawn", "fields", "forgotten", "intercepts", "items", "opaque", "rebound",
+    "variables", "volatile",
 )  # fmt: skip
 _CONTAINERS = frozenset({dict, list, set})
 #: The time of an event: the entry point, counted from 1 (0 at top level), and a number that grows in it.
@@ -43,8 +44,10 @@ class Effects:
     `path_queries`). ``epoch`` counts changes of classes and wrappers, reads of which are not recorded.
     ``entered`` is the number at which the evaluation of an entry point began. ``before`` are the older shared
     objects that it changed, by number, with their earlier contents; ``leaks`` is set if it changed an older
-    one that cannot be restored. ``touched`` are the numbers of all objects written since it was last cleared,
-    ``remade`` is the smallest of a class or a wrapper. ``entry`` counts the entry points.
+    one that cannot be restored. ``remade`` is the smallest number of a changed class or wrapper. ``entry``
+    counts the entry points. Objects with numbers below ``imported`` may belong to modules that programs
+    share: ``journal`` has those written since the last import, by number, with their contents before, and
+    ``touched`` the numbers of those that cannot be restored.
     """
 
     oldest: int = NOTHING
@@ -56,6 +59,8 @@ class Effects:
     touched: set[int] = field(default_factory=set)
     remade: int = NOTHING
     entry: int = 0
+    imported: int = 0
+    journal: dict[int, tuple[Any, State]] = field(default_factory=dict)
 
 
 #: The effects of the running analysis.
@@ -67,26 +72,45 @@ def now() -> When:
     return EFFECTS.entry, born()
 
 
-def changed_for_all(number: int) -> None:
-    """Record a change of a class or a wrapper: earlier readers may read something else now."""
+def changed_for_all(thing: Any) -> None:
+    """Record a change to come of a class or a wrapper: earlier readers may read something else now."""
+    _note_write(thing)
+    _changed_for_all(thing.born)
+
+
+def changed_function(scope: int) -> None:
+    """Record a change of a function, which cannot be undone, by the number of the scope around it."""
+    _changed_for_all(scope)
+    changed(scope)
+
+
+def _changed_for_all(number: int) -> None:
     EFFECTS.epoch += 1
     EFFECTS.remade = min(EFFECTS.remade, number)
-    changed(number)
+    depends(number)
+    EFFECTS.leaks = EFFECTS.leaks or 0 < number < EFFECTS.entered
 
 
 def changed(number: int) -> None:
     """Record a write to the object with this number; 0 stands for state older than every object."""
-    EFFECTS.touched.add(number)
+    if number < EFFECTS.imported:
+        EFFECTS.touched.add(number)
     depends(number)
     EFFECTS.leaks = EFFECTS.leaks or 0 < number < EFFECTS.entered
 
 
 def changing(thing: Any) -> None:
     """Record that a scope, an object or a container is about to be written, and save its contents."""
-    EFFECTS.touched.add(thing.born)
+    _note_write(thing)
     depends(thing.born)
     if thing.born < EFFECTS.entered and thing.born not in EFFECTS.before:
         EFFECTS.before[thing.born] = thing, held(thing)
+
+
+def _note_write(thing: Any) -> None:
+    """Save the contents of an object that programs may share."""
+    if thing.born < EFFECTS.imported and thing.born not in EFFECTS.journal:
+        EFFECTS.journal[thing.born] = thing, held(thing)
 
 
 def lose(container: Any) -> None:
@@ -107,7 +131,7 @@ def held(thing: Any) -> State:
     return {name: copy(value) if type(value) in _CONTAINERS else value for name, value in found.items()}
 
 
-def give_back(thing: Any, state: State) -> None:
+def restore(thing: Any, state: State) -> None:
     """Restore the contents of an object. Its dicts and sets keep their identity, since others may hold
     them."""
     for name, value in state.items():

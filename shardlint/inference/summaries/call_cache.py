@@ -26,7 +26,7 @@ from shardlint.inference.machine.trace import Note, Trace
 from shardlint.inference.machine.variable_reads import note_read, read_of
 from shardlint.inference.overlays.flax.linen.module_runs import in_module
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born
-from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, scopes_around
+from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, enclosing_scopes
 from shardlint.inference.summaries.instantiation import Instantiation, NotInstantiable
 from shardlint.inference.summaries.module_reads import Read, split
 from shardlint.inference.summaries.reentry_point import ReentryPoint, states
@@ -60,7 +60,7 @@ class CallCache:
     ) -> Value:
         """Return the result of a call with bound parameters: from the cache, or by running the function."""
         code = function.code.key
-        makes = _taken(interpreter, bound)
+        instance = _taken(interpreter, bound)
         vain = self._vain.get(code, 0)
         if vain > _MAX_VAIN or interpreter.context.watched is not None or function.code.is_lambda:
             return interpreter.run_function(function, bound, place)
@@ -69,14 +69,14 @@ class CallCache:
         except TooLarge:
             self._vain[code] = vain + 1
             return interpreter.run_function(function, bound, place)
-        found = self._find(interpreter, key, function, nested, makes)
+        found = self._find(interpreter, key, function, nested, instance)
         if found is not None:
             self._vain[code] = 0
-            again = replay(interpreter, found, self.keys, function, place, nested, makes)
+            replayed = replay(interpreter, found, self.keys, function, place, nested, instance)
             charge_for_copies(interpreter, found)
-            return again
+            return replayed
         self._vain[code] = vain + 1
-        result, made = self._run_and_summarise(interpreter, function, bound, place, nested, key, makes)
+        result, made = self._run_and_summarise(interpreter, function, bound, place, nested, key, instance)
         if made is not None:
             self.add(key, made)
             charge_for_copies(interpreter, made)
@@ -157,9 +157,9 @@ class CallCache:
         if not self._reads_alike(one, function):
             return None
         self.keys.rewind(mark)
-        makes = cast(Instance, next(iter(bound.values()))) if one.makes else None
+        instance = cast(Instance, next(iter(bound.values()))) if one.makes else None
         return self._run_and_summarise(
-            interpreter, function, bound, place, situation.nested, situation.key, makes
+            interpreter, function, bound, place, situation.nested, situation.key, instance
         )[1]
 
     def _is_valid(self, interpreter: Machine, one: CallSummary, function: Function, nested: int) -> bool:
@@ -186,7 +186,7 @@ class CallCache:
 
     def _reads_alike(self, one: CallSummary, function: Function) -> bool:
         """Return whether everything that a call read from outside has equal values now."""
-        keys, around = self.keys, scopes_around(function.scope)
+        keys, around = self.keys, enclosing_scopes(function.scope)
         if len(around) != one.depth:
             return False
         try:
@@ -267,7 +267,7 @@ class CallCache:
                 renewal = Instantiation(start, symbols, i.path, i.path)
                 template = renewal.of(result if makes is None else Tuple((result, makes)))
                 renewal.take_over(i.tests)
-                around = scopes_around(function.scope)
+                around = enclosing_scopes(function.scope)
                 keys.resume(function.scope, objects, sizes, tests)
                 depths = {id(scope): depth for depth, scope in enumerate(around)}
                 fixed, others = split(keys, reads or ())
@@ -333,6 +333,6 @@ def _close(made: Iterable[Function | Native], around: list[Scope]) -> bool:
         inner: Value | None = one
         while isinstance(inner, Native):
             inner = inner.wraps
-        if not isinstance(inner, Function) or not set(scopes_around(inner.scope)).isdisjoint(around):
+        if not isinstance(inner, Function) or not set(enclosing_scopes(inner.scope)).isdisjoint(around):
             return True
     return False

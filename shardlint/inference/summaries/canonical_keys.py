@@ -88,7 +88,7 @@ class Keys:
         self, scope: Scope, objects: list[Any], symbols: dict[Symbol, int], tests: dict[Test, int]
     ) -> None:
         """Continue a tree in which these were met."""
-        self._depths = {id(one): depth for depth, one in enumerate(scopes_around(scope))}
+        self._depths = {id(one): depth for depth, one in enumerate(enclosing_scopes(scope))}
         self.objects, self.symbols, self.tests = list(objects), dict(symbols), dict(tests)
         self._numbers = {id(one): number for number, one in enumerate(objects)}
         self._left = _MAX_VALUES
@@ -118,12 +118,12 @@ class Keys:
         self._left -= 1
         if self._left < 0:
             raise TooLarge
-        met = self._met
+        numbers = self._met
         kind = type(value)
         # Classes, modules, library functions and things that are no values are identified by themselves.
         found = self._described(kind, value) if kind in _DESCRIBED else id(value)
         key = self._interned.setdefault((kind, found), len(self._interned))
-        if met == self._met:
+        if numbers == self._met:
             self._know(value, key)
         return key
 
@@ -155,10 +155,10 @@ class Keys:
         known = self._known.get(id(context))
         if known is not None:
             return known
-        met = self._met
+        numbers = self._met
         found = self._parts(_CONTEXT(context))
         key = self._interned.setdefault((Context, found), len(self._interned))
-        if met == self._met:
+        if numbers == self._met:
             self._know(context, key)
         return key
 
@@ -232,7 +232,7 @@ class Keys:
         return self.of(part) if part.__hash__ is None else _hashed(self, part)
 
 
-def scopes_around(scope: Scope) -> list[Scope]:
+def enclosing_scopes(scope: Scope) -> list[Scope]:
     """Return a scope and its enclosing scopes from the inside out, without the module's."""
     found, one = [], scope
     while one.parent is not None:

@@ -106,10 +106,10 @@ class Instantiation:
 
     def _frozen(self, value: Any) -> Any:
         if self._again and type(value) in _OPEN:
-            made = self._same.get(id(value))
-            if made is None:
-                made = self._same[id(value)] = replace(value, **self._changes(value))
-            return made
+            renamed = self._same.get(id(value))
+            if renamed is None:
+                renamed = self._same[id(value)] = replace(value, **self._changes(value))
+            return renamed
         changes = self._changes(value)
         return replace(value, **changes) if changes else value
 
@@ -119,11 +119,11 @@ class Instantiation:
         for name in _PARTS[type(value)]:
             part = getattr(value, name)
             if name == "tags":
-                again = tuple(map(self._tag, part))
-                if again != part:
-                    changes[name] = again
-            elif (again := self.of(part)) is not part:
-                changes[name] = again
+                renamed = tuple(map(self._tag, part))
+                if renamed != part:
+                    changes[name] = renamed
+            elif (renamed := self.of(part)) is not part:
+                changes[name] = renamed
         return changes
 
     def _object(self, value: Any) -> Any:
@@ -132,8 +132,8 @@ class Instantiation:
             return found
         if value.born < self._start:
             return value
-        made = object.__new__(type(value))
-        self._same[id(value)] = made
+        copy = object.__new__(type(value))
+        self._same[id(value)] = copy
         for name in _SLOTS[type(value)]:
             part = getattr(value, name)
             if name == "born":
@@ -142,10 +142,10 @@ class Instantiation:
                 part = (*self._new, *part[len(self._old) :])
             else:
                 part = self.of(part)
-            setattr(made, name, part)
+            setattr(copy, name, part)
         if isinstance(value, Instance):
             self._need(value.cls.born < self._start)
-        return made
+        return copy
 
     def _function(self, value: Function) -> Function:
         made = self._same.get(id(value))
@@ -165,22 +165,22 @@ class Instantiation:
             raise NotInstantiable
         if scope.born < self._start:
             return scope
-        made = self._same.get(id(scope))
-        if made is None:
+        copy = self._same.get(id(scope))
+        if copy is None:
             self._need(not scope.is_class and not scope.watchers)
-            made = self._same[id(scope)] = scope.renewed((*self._new, *scope.path[len(self._old) :]))
-            made.parent = self._scope(scope.parent)
-            made.variables = self.of(scope.variables)
-            self._scopes.append((scope, made))
-        assert isinstance(made, Scope)
-        return made
+            copy = self._same[id(scope)] = scope.renewed((*self._new, *scope.path[len(self._old) :]))
+            copy.parent = self._scope(scope.parent)
+            copy.variables = self.of(scope.variables)
+            self._scopes.append((scope, copy))
+        assert isinstance(copy, Scope)
+        return copy
 
     def take_over(self, tests: Tests) -> None:
         """Register the tests of copied functions' scopes under the copies."""
-        for scope, made in self._scopes:
+        for scope, scope_copy in self._scopes:
             before = map(id, scope.variables.values())
-            after = map(id, made.variables.values())
-            tests.take_over(made, scope, self._test, dict(zip(before, after, strict=True)))
+            after = map(id, scope_copy.variables.values())
+            tests.take_over(scope_copy, scope, self._test, dict(zip(before, after, strict=True)))
 
     def fill(self, instance: Instance, made: Instance) -> None:
         """Fill an instance with the contents of the object that the run created, and map that object to

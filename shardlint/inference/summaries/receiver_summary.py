@@ -79,8 +79,10 @@ class TextRead:
 
 def have_equal_effects(one: ConstructorSummary, other: ConstructorSummary) -> bool:
     """Return whether two runs of a constructor set equal attributes and have equal traces."""
-    alike = Equivalence((one.start, one.symbols), (other.start, other.symbols))
-    return alike.are(one.attributes, other.attributes) and alike.have_equal_traces(one.trace, other.trace)
+    equivalence = Equivalence((one.start, one.symbols), (other.start, other.symbols))
+    return equivalence.are(one.attributes, other.attributes) and equivalence.have_equal_traces(
+        one.trace, other.trace
+    )
 
 
 #: Runs a constructor on an instance, with unknown arguments and nothing recorded.

@@ -52,7 +52,7 @@ class ReentryPoint:
         i = interpreter
         before = (i.context, i.path, i.assumed, i.frames, i.muted, i.switches)
         epoch, EFFECTS.epoch = EFFECTS.epoch, self.epoch
-        held = [(value, _held(value)) for value, _ in self.objects]
+        states = [(value, _held(value)) for value, _ in self.objects]
         i.context, i.path, i.assumed, i.muted = self.context, self.path, self.assumed, self.muted
         i.frames, i.switches = list(self.frames), set(self.switches)
         for value, state in self.objects:
@@ -61,7 +61,7 @@ class ReentryPoint:
             with i.budget.apart():
                 yield
         finally:
-            for value, state in held:
+            for value, state in states:
                 _hold(value, state)
             i.context, i.path, i.assumed, i.frames, i.muted, i.switches = before
             EFFECTS.epoch = epoch

@@ -10,7 +10,7 @@ from shardlint.inference.domain.values import Function, Instance, Tuple, Value
 from shardlint.inference.machine.trace import Note, Trace
 from shardlint.inference.machine.variable_reads import note_read
 from shardlint.inference.store.effect_log import EFFECTS
-from shardlint.inference.summaries.canonical_keys import Keys, scopes_around
+from shardlint.inference.summaries.canonical_keys import Keys, enclosing_scopes
 from shardlint.inference.summaries.instantiation import Instantiation
 from shardlint.inference.summaries.summary import CallSummary
 from shardlint.model.spans import Place
@@ -76,12 +76,15 @@ def replay(
     EFFECTS.asked |= one.circumstances.keys()
     if interpreter.reads is not None:
         one.fixed.note(interpreter)
-        around = scopes_around(function.scope)
+        around = enclosing_scopes(function.scope)
         for anchor, name, _, _ in inputs.reads:
             note_read(interpreter, around[anchor] if isinstance(anchor, int) else anchor, name)
+    uses = one.uses_at(place)
     if not interpreter.is_silent:
-        record(interpreter, one.uses_at(place), one.trace.notes)
+        record(interpreter, uses, one.trace.notes)
     interpreter.budget.take(one.work)
+    for use in uses:
+        interpreter.budget.meet(use)
     others = [(a, b) for a, b in zip(inputs.objects, keys.objects, strict=True) if a is not b]
     same = {id(a): b for a, b in others}
     sizes = {a: b for a, b in zip(inputs.sizes, keys.symbols, strict=True) if a != b}

@@ -8,7 +8,7 @@ from contextlib import suppress
 from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.machine.variable_reads import holder_of, outside
-from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, scopes_around
+from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, enclosing_scopes
 from shardlint.inference.summaries.summary import CallSummary, ExtraRead, summarised_read
 
 #: Fields that limit the validity of a summary.
@@ -31,12 +31,12 @@ class Comparison:
             and self._result_key(one) == self._result_key(other)
         )
 
-    def besides(self, one: CallSummary, other: CallSummary) -> list[ExtraRead] | None:
+    def extra_reads(self, one: CallSummary, other: CallSummary) -> list[ExtraRead] | None:
         """Return the variables that another run of the same call reads and this one did not.
 
         None if some are not module variables, or may change.
         """
-        around, known = scopes_around(one.function.scope), {*one.fixed.names, *one.read_names}
+        around, known = enclosing_scopes(one.function.scope), {*one.fixed.names, *one.read_names}
         found = [
             ExtraRead(module.scope, name, value)
             for module in other.fixed.modules
@@ -59,9 +59,9 @@ class Comparison:
             return holder is None or (holder is scope.root and self._keys.is_fixed(value))
         return False
 
-    def read_besides(self, one: CallSummary, more: Iterable[ExtraRead]) -> None:
+    def add_reads(self, one: CallSummary, more: Iterable[ExtraRead]) -> None:
         """Add variables to a summary's reads, since a call inside it reads them now."""
-        around, known = scopes_around(one.function.scope), {*one.fixed.names, *one.read_names}
+        around, known = enclosing_scopes(one.function.scope), {*one.fixed.names, *one.read_names}
         depths = {id(scope): depth for depth, scope in enumerate(around)}
         for scope, name, value in more:
             anchor = outside(scope, name, one.start)

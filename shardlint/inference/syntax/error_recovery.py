@@ -56,8 +56,8 @@ def mended(lines: Sequence[str], error: SyntaxError) -> Mended | None:
 
 def _suspects(error: SyntaxError, last: int) -> Iterator[int]:
     """Yield the lines, 1-based, that may have caused the error."""
-    if (about := _ABOUT.search(error.msg)) is not None:
-        yield int(about[1])
+    if (match := _ABOUT.search(error.msg)) is not None:
+        yield int(match[1])
     yield min(error.lineno or 1, last)
 
 

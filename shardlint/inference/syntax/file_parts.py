@@ -245,9 +245,9 @@ def parts_of_lines(
         return unit_of("".join(lines[first - 1 : last]), first, statements)
 
     def unit_of(text: str, first: int, statements: Sequence[ast.stmt]) -> Unit:
-        meant = names.meant(text, indented) if names is not None and names.concern(text) else None
-        if meant is not None and meant.moved:
-            return Unit(path, cell, meant.text, first, indented, None, names, meant.moved)
+        corrected = names.meant(text, indented) if names is not None and names.concern(text) else None
+        if corrected is not None and corrected.moved:
+            return Unit(path, cell, corrected.text, first, indented, None, names, corrected.moved)
         if origin is not None:
             origin.note(text, statements)
         return Unit(path, cell, text, first, indented, origin, names)

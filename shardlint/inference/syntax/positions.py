@@ -120,9 +120,9 @@ class _Statements(Translator):
         self.block(parsed(text).body)
 
     def statement(self, make: Callable[[Translator, Any], Any], node: ast.stmt) -> Any:
-        made = super().statement(make, node) if hasattr(node, "body") else None
+        translated = super().statement(make, node) if hasattr(node, "body") else None
         self.found.append(node)
-        return made
+        return translated
 
 
 class _Placing(Translator):
@@ -163,19 +163,19 @@ class _Placing(Translator):
     def expression(self, node: ast.expr) -> cst.BaseExpression:
         inside = self._inside_string
         self._inside_string = inside or type(node) is ast.JoinedStr
-        made: cst.BaseExpression = super().expression(node)
+        translated: cst.BaseExpression = super().expression(node)
         self._inside_string = inside
         self._note(None if inside else self._place(node))
-        return made
+        return translated
 
     def label(self, name: str, node: ast.arg | ast.keyword) -> cst.Name:
-        made: cst.Name = super().label(name, node)
+        translated: cst.Name = super().label(name, node)
         start, _ = extent(node)
         end = start[0], start[1] + len(name.encode())
         # Python normalises some letters, so that the name differs from the text.
-        told = not self._inside_string and self.between(start, end) == name
-        self._note((start, end) if told else None)
-        return made
+        misplaced = not self._inside_string and self.between(start, end) == name
+        self._note((start, end) if misplaced else None)
+        return translated
 
     def _note(self, place: tuple[Place, Place] | None) -> None:
         self._places.append(None if place is None else (*self.column(place[0]), *self.column(place[1])))

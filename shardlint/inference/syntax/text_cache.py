@@ -34,10 +34,10 @@ class Latest(Generic[T]):
         if text in texts:
             texts.move_to_end(text)
             return texts[text]
-        made = texts[text] = self._function(path, cell, text)
+        result = texts[text] = self._function(path, cell, text)
         if len(texts) > self._texts:
             texts.popitem(last=False)
-        return made
+        return result
 
     def cache_clear(self) -> None:
         """Drop all results."""

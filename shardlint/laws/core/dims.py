@@ -157,8 +157,8 @@ def _renewed(atom: Atom, after: int, known: dict[Symbol, Symbol]) -> Atom:
     if atom not in known:
         if atom.number <= after:
             return atom
-        again = next(_fresh)
-        name, serial = (atom.name, again) if atom.serial else (f"?{again}", 0)
+        number = next(_fresh)
+        name, serial = (atom.name, number) if atom.serial else (f"?{number}", 0)
         known[atom] = Symbol(name, atom.low, serial)
     return known[atom]
 

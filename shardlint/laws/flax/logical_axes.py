@@ -115,29 +115,29 @@ def resolve(names: Spec, rules: RuleTable) -> Resolved | Refused | Undecided:
 
 
 def _assign(names: Spec, rules: Rules) -> Resolved | Undecided:
-    held: dict[int, Entry] = {d: name for d, name in enumerate(names.entries) if not is_axis(name)}
-    lost: dict[int, str] = {}
+    entries: dict[int, Entry] = {d: name for d, name in enumerate(names.entries) if not is_axis(name)}
+    dropped: dict[int, str] = {}
     for rule in rules:
         if not isinstance(rule, LogicalRule) or isinstance(rule.name, Unknown):
             return Undecided("a rule is not known")
         if not is_axis(rule.name) or rule.name not in names.entries:
             continue
         dimension = names.entries.index(rule.name)
-        if dimension in held:
+        if dimension in entries:
             continue
-        asked = tuple(_leaves(rule.axes))
-        taken = {leaf for entry in held.values() for leaf in _leaves(entry)}
-        if any(isinstance(leaf, Unknown) for leaf in (*asked, *taken)):
+        axes = tuple(_leaves(rule.axes))
+        taken = {leaf for entry in entries.values() for leaf in _leaves(entry)}
+        if any(isinstance(leaf, Unknown) for leaf in (*axes, *taken)):
             return Undecided("the mesh axes of a rule are not known")
-        if both := [axis for axis in asked if axis in taken]:
-            lost.setdefault(dimension, str(both[0]))
+        if both := [axis for axis in axes if axis in taken]:
+            dropped.setdefault(dimension, str(both[0]))
         else:
-            held[dimension] = rule.axes
-    unmatched = tuple(d for d in range(len(names)) if d not in held)
+            entries[dimension] = rule.axes
+    unmatched = tuple(d for d in range(len(names)) if d not in entries)
     return Resolved(
-        Spec(tuple(held.get(d) for d in range(len(names)))),
+        Spec(tuple(entries.get(d) for d in range(len(names)))),
         unmatched,
-        tuple((d, lost[d]) for d in unmatched if d in lost),
+        tuple((d, dropped[d]) for d in unmatched if d in dropped),
     )
 
 

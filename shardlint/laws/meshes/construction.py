@@ -181,14 +181,14 @@ def _reshape(given: _Arguments) -> Outcome:
         return Rejected(Cause.MESH_SHAPE, "ValueError", "reshape", dimension=open_sizes[1])
     if devices is None:
         return Undecided("the number of devices is not known")
-    held = product(size for i, size in enumerate(shape) if i not in open_sizes)
-    if held == 0:
+    known_size = product(size for i, size in enumerate(shape) if i not in open_sizes)
+    if known_size == 0:
         fits = equal(devices, 0) if not open_sizes else False
     else:
-        fits = divisible(devices, held) if open_sizes else equal(held, devices)
+        fits = divisible(devices, known_size) if open_sizes else equal(known_size, devices)
     if fits is None:
         return Undecided("whether the shape holds all devices is not known")
-    wrong = Rejected(Cause.DEVICE_COUNT, "ValueError", "reshape", size=devices, ways=held)
+    wrong = Rejected(Cause.DEVICE_COUNT, "ValueError", "reshape", size=devices, ways=known_size)
     return None if fits else wrong
 
 

@@ -7,12 +7,13 @@ from shardlint.laws.core.values import AxisType
 from shardlint.laws.core.verdicts import Api
 from shardlint.laws.placement.axis_types import (
     array_type,
+    as_held_if_explicit,
+    asks_context,
     closed_over,
     constrained,
     constrained_as_typed,
-    context_asked,
     context_runs,
-    held_if_explicit,
+    if_asked,
     in_context,
     no_surplus_in_type,
     of_one_type,
@@ -22,7 +23,6 @@ from shardlint.laws.placement.axis_types import (
     same_axes,
     same_mesh,
     unconstrained_in_type,
-    where_asked,
 )
 from shardlint.laws.placement.checks import (
     SHARDING,
@@ -34,7 +34,6 @@ from shardlint.laws.placement.checks import (
     even_unless_unconstrained,
     found_or_none,
     has_devices,
-    held_passes,
     meshless_passes,
     nameless_passes,
     none_in_tuple,
@@ -42,6 +41,7 @@ from shardlint.laws.placement.checks import (
     none_passes,
     not_none,
     rank,
+    sharded_already,
     surplus_axes,
     unconstrained,
     unique,
@@ -83,12 +83,15 @@ def _created(stage: str) -> Law:
 
 
 def _converted(stage: str, *, eager: bool) -> Law:
-    """`lax._convert_element_type`: under a mesh the array has this sharding in its type when constrained."""
+    """`lax._convert_element_type`: under a mesh the array has this sharding in its type when constrained.
+
+    What is sharded so already is returned as it is (`sharded_already` before this law).
+    """
     made = raising("KeyError", stage, unconstrained_in_type) + array_type(stage)
     typed = tuple(in_context(check) for check in made)
     uneven = raising("IndivisibleError", stage, even_unless_unconstrained) if eager else ()
     placed = raising("ValueError", stage, rank) + staged(stage, constrained_as_typed) + uneven
-    return (held_passes, *typed, *placed)
+    return (*typed, *placed)
 
 
 def _reshard(stage: str, *, eager: bool) -> Law:
@@ -114,7 +117,7 @@ def _empty_out(stage: str, *, eager: bool) -> Law:
 
 def _created_out(stage: str, *, eager: bool) -> Law:
     """`lax.broadcast`, which since 0.11.0 asks nothing where there is no context."""
-    return (*_asked_out(stage), context_asked, *map(where_asked, _typed_out(stage, eager=eager)))
+    return (*_asked_out(stage), asks_context, *map(if_asked, _typed_out(stage, eager=eager)))
 
 
 def _sampled(stage: str) -> Law:
@@ -140,7 +143,7 @@ def _shard_map_in(repeated: Check) -> Law:
         *staged("trace", closed_over),
         *raising("ValueError", "trace", found_or_none, rank),
         *raising("KeyError", "trace", none_in_tuple),
-        *raising("ValueError", "trace", even, held_if_explicit),
+        *raising("ValueError", "trace", even, as_held_if_explicit),
         *raising("DuplicateSpecError", "lower", repeated),
     )
 
@@ -190,8 +193,8 @@ LAWS: dict[Api, Law] = {
     Api.ARANGE: _put("jnp.arange(device=)"),
     Api.ARANGE_IN_JIT: _put("trace"),
     # lax._convert_element_type gives the result its type, and constrains it; jnp.linspace is a jit
-    Api.CONVERT: _converted("jnp.array(device=)", eager=True),
-    Api.CONVERT_IN_JIT: _converted("trace", eager=False),
+    Api.CONVERT: (sharded_already, *_converted("jnp.array(device=)", eager=True)),
+    Api.CONVERT_IN_JIT: (sharded_already, *_converted("trace", eager=False)),
     Api.LINSPACE: _converted("jnp.linspace(device=)", eager=False),
     Api.CREATE_OUT: _created_out("jnp.zeros(out_sharding=)", eager=True),
     Api.CREATE_OUT_IN_JIT: _created_out("trace", eager=False),

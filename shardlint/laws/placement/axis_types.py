@@ -200,16 +200,21 @@ def context_runs(case: Case) -> Outcome:
     return runs_on_mesh(case)
 
 
-def context_asked(case: Case) -> Outcome:
-    """Since 0.11.0 `lax.broadcast` asks no more than the context: without one the sharding is dropped."""
+def asks_context(case: Case) -> Outcome:
+    """Since 0.11.0 `lax.broadcast` asks no more than the context: without one the sharding is dropped.
+
+    A scalar is not broadcast, but resharded.
+    """
     if isinstance(case.context, Mesh) or not isinstance(case.mesh, Mesh) or not since("0.11.0"):
         return None
+    if isinstance(case.shape, Unknown) or not case.shape:
+        return None if case.shape == () else Undecided("whether the array is a scalar is not known")
     if case.context is None:
         return Accepted(dropped=AxisType.EXPLICIT in case.mesh.types)
     return Undecided("whether there is a context mesh is not known")
 
 
-def where_asked(check: Check) -> Check:
+def if_asked(check: Check) -> Check:
     """Return a check that, since 0.11.0, runs only where the context asks for the sharding."""
 
     def made(case: Case) -> Outcome:
@@ -237,10 +242,10 @@ def as_held(case: Case) -> Outcome:
     unsure = unknown_part(case.spec) or unknown_part(case.held)
     if unsure is not None:
         return unsure
-    for dimension, (wanted, held) in enumerate(
+    for dimension, (wanted, entry) in enumerate(
         zip(_padded(case.spec, width), _padded(case.held, width), strict=True)
     ):
-        if wanted != held:
+        if wanted != entry:
             return Rejected(
                 Cause.OTHER_SHARDING, "AssertionError", "", dimension=dimension, detail=str(case.held)
             )
@@ -256,9 +261,11 @@ def _padded(spec: Spec, width: int) -> tuple[Entry, ...]:
 def constrained(case: Case) -> Outcome:
     """`pjit.with_sharding_constraint`: where all axes of the context mesh are Explicit it only asserts.
 
-    A context mesh that is not known is assumed to be the sharding's own, or none.
+    A context mesh that is not known is assumed to be the sharding's own, or none. 0.6.2 refused it there.
     """
     asserts = all_of(AxisType.EXPLICIT, case.context)
+    if asserts and since("0.6.2") and not since("0.7.0"):
+        return Rejected(Cause.AXIS_TYPE, "ValueError", "")
     if asserts is None and all_of(AxisType.EXPLICIT, case.mesh) is False:
         asserts = False
     asserted = None if asserts is False else _reductions(case) or as_held(case)
@@ -278,8 +285,8 @@ def _reductions(case: Case) -> Outcome:
         if isinstance(spec, Spec) and (spec.unreduced or spec.reduced):
             if isinstance(unique(case), Rejected):
                 return None
-            told = "" if case.held is None or case.held == case.spec else str(case.held)
-            return Rejected(Cause.OTHER_SHARDING, "ValueError", "", detail=told)
+            detail = "" if case.held is None or case.held == case.spec else str(case.held)
+            return Rejected(Cause.OTHER_SHARDING, "ValueError", "", detail=detail)
     return None
 
 
@@ -302,7 +309,7 @@ def in_context(check: Check) -> Check:
     return made
 
 
-def held_if_explicit(case: Case) -> Outcome:
+def as_held_if_explicit(case: Case) -> Outcome:
     """`shard_map` on Explicit axes alone: the argument must be sharded as in_specs say."""
     return on(AxisType.EXPLICIT, as_held)[0](case)
 

@@ -9,6 +9,7 @@ from shardlint.laws.core.check_chain import Case, Check, Outcome
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal, product
 from shardlint.laws.core.values import AxisType, Entry, Junk, Marker, Mesh, Name, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
+from shardlint.laws.versions.era import since
 
 
 def parts(entry: Entry) -> tuple[Name, ...]:
@@ -204,7 +205,18 @@ def _names(case: Case, *, none_passes: bool) -> Outcome:
             return Rejected(
                 Cause.UNKNOWN_AXIS, "ValueError", "", dimension=dimension, part=index, axis=str(part)
             )
-    return unsure
+    return unsure or _of_one_type(case)
+
+
+def _of_one_type(case: Case) -> Outcome:
+    """Before 0.7 one entry may not name axes of several types."""
+    if since("0.7.0") or not isinstance(case.spec, Spec) or not isinstance(case.mesh, Mesh):
+        return None
+    for dimension, entry in enumerate(case.spec.entries):
+        axes = [str(part) for part in parts(entry) if is_axis(part)]
+        if len({case.mesh.type_of(axis) for axis in axes}) > 1:
+            return Rejected(Cause.AXIS_TYPE, "ValueError", "", dimension=dimension, part=1, axis=axes[1])
+    return None
 
 
 def none_in_tuple(case: Case) -> Outcome:
@@ -263,9 +275,12 @@ def context_mesh(case: Case) -> Outcome:
     return Undecided("the context mesh is not known") if isinstance(case.mesh, Unknown) else None
 
 
-def held_passes(case: Case) -> Outcome:
-    """An array that is already sharded so is returned unchanged."""
+def sharded_already(case: Case) -> Outcome:
+    """An array that is already sharded so is returned unchanged; a spec longer than the rank never is."""
     if case.held is None or not isinstance(case.spec, Spec):
+        return None
+    if rank(case) is not None and len(case.spec) > len(case.held):
+        # It is too long, or may be.
         return None
     width = max(len(case.held), len(case.spec))
     held, spec = (

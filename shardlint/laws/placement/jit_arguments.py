@@ -80,10 +80,10 @@ def judge_shards(layout: Layout, shape: Shape, shards: Sequence[Shape]) -> Verdi
         return Undecided("the sharding does not fit the shape, or may not")
     due = shard_shape(mesh, Spec(spec.entries[: len(shape)]), shape)
     unsure = equal(count, len(shards)) is None
-    for held in shards:
-        same = [equal(one, other) for one, other in zip(held, due, strict=False)]
-        if len(held) != len(due) or False in same:
-            detail = f"a shard of {shape} is {due}, and an array of shape {held} is given"
+    for shard in shards:
+        same = [equal(one, other) for one, other in zip(shard, due, strict=False)]
+        if len(shard) != len(due) or False in same:
+            detail = f"a shard of {shape} is {due}, and an array of shape {shard} is given"
             return Rejected(Cause.DEVICES, "ValueError", stage, detail=detail)
         unsure = unsure or None in same
     return Undecided("the shapes are not wholly known") if unsure else Accepted()
@@ -101,8 +101,8 @@ def _alike(one: Layout, other: Layout, rank: int) -> bool | None:
     shards = [_shards(layout, rank) for layout in (one, other)]
     if shards[0] is None or shards[1] is None:
         return None
-    whole = [not any(map(any, held)) for held in shards if held is not None]
-    return True if all(whole) else shards[0] == shards[1]
+    unsplit = [not any(map(any, shard)) for shard in shards if shard is not None]
+    return True if all(unsplit) else shards[0] == shards[1]
 
 
 def _shards(layout: Layout, rank: int) -> list[tuple[int, ...]] | None:

@@ -9,6 +9,7 @@ from typing import Union
 from shardlint.laws.core.values import Entry, Junk, Marker, Name, Spec, Unknown, entry_text
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 from shardlint.laws.placement.checks import located, unknown_part
+from shardlint.laws.versions.era import since
 
 STAGE = "P()"
 
@@ -34,8 +35,8 @@ def judge_spec(spec: Spec, *, unreduced: Axes | None = None, reduced: Axes | Non
         if isinstance(axes, Junk):
             detail = f"{keyword}= takes a set of axis names, not {axes.text}"
             return Rejected(Cause.BAD_ARGUMENT, "TypeError", STAGE, detail=detail)
-    held = normalize(spec)
-    if (rejected := unhashable(held)) is not None:
+    normalized = normalize(spec)
+    if (rejected := unhashable(normalized)) is not None:
         return rejected
     for keyword, axes in marked.items():
         if isinstance(axes, frozenset) and None in axes:
@@ -43,14 +44,14 @@ def judge_spec(spec: Spec, *, unreduced: Axes | None = None, reduced: Axes | Non
     for keyword, axes in marked.items():
         if isinstance(axes, Unknown):
             return Undecided(f"{keyword}= is not known: {axes.reason}")
-    if both := held.unreduced & held.reduced:
+    if both := normalized.unreduced & normalized.reduced:
         return Rejected(Cause.DUPLICATE_AXIS, "ValueError", STAGE, axis=min(both))
-    for dimension, index, name in located(held):
-        if isinstance(name, str) and name in held.unreduced | held.reduced:
+    for dimension, index, name in located(normalized):
+        if isinstance(name, str) and name in normalized.unreduced | normalized.reduced:
             return Rejected(
                 Cause.DUPLICATE_AXIS, "ValueError", STAGE, dimension=dimension, part=index, axis=name
             )
-    return unknown_part(held) or Accepted(held)
+    return unknown_part(normalized) or Accepted(normalized)
 
 
 def unhashable(spec: Spec) -> Rejected | None:
@@ -76,12 +77,16 @@ def normalize(spec: Spec) -> Spec:
 
 
 def canonical(entry: Entry) -> Entry:
-    """Return an entry as JAX normalizes it."""
+    """Return an entry as JAX normalizes it.
+
+    Before 0.5.3 ``0``, ``""`` and ``(None,)`` do not stand for None.
+    """
+    falsy = since("0.5.3")
     if isinstance(entry, tuple) and len(entry) == 1:
-        return entry[0]
+        return entry[0] if entry[0] is not None or falsy else entry
     if isinstance(entry, Junk):
-        return None if entry.falsy else entry
-    return entry if entry else None
+        return None if entry.falsy and falsy else entry
+    return entry if entry or (entry == "" and not falsy) else None
 
 
 def judge_sum(

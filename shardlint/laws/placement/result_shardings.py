@@ -77,8 +77,8 @@ def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
 
     Inside, XLA pads an uneven dimension. At an output it keeps of each entry the leading axes
     whose product divides the dimension and drops the rest. Axes of one device make no difference, and
-    are left out; an array of size 0 comes out replicated. Since 0.11.2 an output whose dimension has a factor
-    in common with its number of parts is refused (`sharding_impls.parse_flatten_op_sharding`).
+    are left out; an array of size 0 comes out replicated. In 0.9.2 and since 0.11.2 an output whose dimension
+    has a factor in common with its number of parts is refused (`sharding_impls.parse_flatten_op_sharding`).
     """
     if isinstance(shape, Unknown):
         return Accepted()
@@ -98,7 +98,8 @@ def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
         if kept < len(wanted):
             replicated.append(dimension)
         entries.append(canonical(wanted[:kept]))
-    uneven = any(_is_nameless(mesh, spec.entries[i], shape[i]) for i in replicated) and since("0.11.2")
+    refused = since("0.11.2") or (since("0.9.2") and not since("0.10.0"))
+    uneven = any(_is_nameless(mesh, spec.entries[i], shape[i]) for i in replicated) and refused
     return Accepted(Spec(tuple(entries)), tuple(replicated), inside_only=uneven)
 
 

@@ -18,7 +18,7 @@ from shardlint.laws.propagation.indexing import (
     scatter,
     slice,
 )
-from shardlint.laws.propagation.joining import concatenate, iota, pad, split, stack, unstack
+from shardlint.laws.propagation.joining import concatenate, iota, one_hot, pad, split, stack, unstack
 from shardlint.laws.propagation.linalg import fft, linalg, triangular_solve
 from shardlint.laws.propagation.operands import Outcome, OutSharding
 from shardlint.laws.propagation.ordering import cumulative, sort, top_k
@@ -38,7 +38,7 @@ __all__ = [
     "DimensionNumbers", "OutSharding", "Outcome", "Window", "argminmax", "bitcast_convert_type",
     "broadcast_in_dim", "clamp", "concatenate", "conv_general_dilated", "convert", "cumulative",
     "dot_general", "dynamic_slice", "dynamic_update_slice", "elementwise", "expand_dims", "fft", "gather",
-    "iota", "linalg", "pad", "ragged_dot_general", "reduce", "reduce_sum", "reduce_window", "reshape",
-    "rev", "scatter", "select_n", "slice", "sort", "split", "squeeze", "stack", "tile", "top_k",
+    "iota", "linalg", "one_hot", "pad", "ragged_dot_general", "reduce", "reduce_sum", "reduce_window",
+    "reshape", "rev", "scatter", "select_n", "slice", "sort", "split", "squeeze", "stack", "tile", "top_k",
     "transpose", "triangular_solve", "unstack",
 ]  # fmt: skip

@@ -21,6 +21,7 @@ from shardlint.laws.propagation.operands import (
 )
 from shardlint.laws.propagation.out_shardings import settled
 from shardlint.laws.propagation.primitives import Sets, standard
+from shardlint.laws.versions.era import since
 
 #: ``((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))``.
 DimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
@@ -49,7 +50,8 @@ def dot_general(
             refuse(Cause.OTHER_MESH, "operands of one mesh")
         if wanted is not None:
             return wanted
-        _check_alike(left, right, left_batch, right_batch, "batch dimensions sharded alike")
+        wide = not since("0.11.1")
+        _check_alike(left, right, left_batch, right_batch, "batch dimensions sharded alike", wide=wide)
         _check_alike(left, right, left_sum, right_sum, "contracting dimensions sharded alike")
         for i, j in zip(left_sum, right_sum, strict=True):
             if left.partitions[i] is not None and right.partitions[j] is not None:
@@ -96,13 +98,19 @@ def ragged_dot_general(
 
 
 def _check_alike(
-    left: Operand, right: Operand, left_dims: Sequence[int], right_dims: Sequence[int], wanted: str
+    left: Operand,
+    right: Operand,
+    left_dims: Sequence[int],
+    right_dims: Sequence[int],
+    wanted: str,
+    *,
+    wide: bool = True,
 ) -> None:
-    """`lax._check_specs_match`: where dimensions meet, one is replicated or both are alike."""
+    """`lax._check_specs_match`: where dimensions meet, both are alike or (``wide``) one is replicated."""
     for i, j in zip(left_dims, right_dims, strict=True):
         one, other = left.partitions[i], right.partitions[j]
-        if one is not None and other is not None and one != other:
-            refuse(Cause.CONFLICT, wanted, dimension=i, entry=other, size=left.shape[i])
+        if one != other and not (wide and None in (one, other)):
+            refuse(Cause.CONFLICT, wanted, dimension=i, entry=other or one, size=left.shape[i])
 
 
 def _pick(operand: Operand, dimensions: Sequence[int]) -> Partitions:

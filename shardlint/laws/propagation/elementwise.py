@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
@@ -18,6 +19,7 @@ from shardlint.laws.propagation.operands import (
     unsure,
 )
 from shardlint.laws.propagation.primitives import Sets, standard
+from shardlint.laws.versions.era import since
 
 
 @law
@@ -138,7 +140,7 @@ def agree(first: Operand, other: Operand, wanted: str, *, sets: bool = False) ->
 def both_sets(operand: Operand) -> Sets:
     """The unreduced and reduced axes of an operand (`core.getu`, `core.getr`).
 
-    On a mesh that is not all Explicit they may not be there: a bare AssertionError.
+    Before 0.12.0 they may not be there on a mesh that is not all Explicit: a bare AssertionError.
     """
     return unreduced_of(operand), reduced_of(operand)
 
@@ -154,7 +156,7 @@ def reduced_of(operand: Operand) -> frozenset[str]:
 
 
 def _of_explicit(operand: Operand, axes: frozenset[str]) -> frozenset[str]:
-    if axes and not all_of(operand.mesh, AxisType.EXPLICIT):
+    if axes and not all_of(operand.mesh, AxisType.EXPLICIT) and not since("0.12.0"):
         refuse(Cause.UNSUPPORTED, "unreduced and reduced axes of meshes all Explicit only", "AssertionError")
     return axes
 
@@ -167,14 +169,26 @@ def without_unreduced(operand: Operand) -> Sets:
     return frozenset(), reduced
 
 
+def _nonlinear() -> NoReturn:
+    """Stop where an operation may not be taken of what is unreduced."""
+    refuse(
+        Cause.UNSUPPORTED, "operands without unreduced axes",
+        "ShardingTypeError" if since("0.12.0") else "NotImplementedError",
+    )  # fmt: skip
+
+
 def _meet(context: Mesh | None, operands: Sequence[Operand], operation: str | None) -> Sets:
     """`lax.nary_ur_rule`, `unop_ur_rule`: all operands reduced over the same axes, none unreduced.
 
     But sums of what is unreduced alike are unreduced (`_add_ur_rule`), and so is a product of what is
-    unreduced with what is reduced over the same axes (`_mul_ur_rule`).
+    unreduced with what is reduced over the same axes (`_mul_ur_rule`), and a quotient since 0.11.1
+    (`_div_ur_rule`).
     """
     if len(operands) == 1:
-        return without_unreduced(operands[0])
+        own = both_sets(operands[0])
+        if own[0] and not (operation == "neg" and since("0.12.0")):
+            _nonlinear()
+        return own
     found = {reduced for operand in operands if (reduced := reduced_of(operand))}
     if len(found) > 1:
         refuse(Cause.CONFLICT, "operands reduced over the same axes")
@@ -184,7 +198,7 @@ def _meet(context: Mesh | None, operands: Sequence[Operand], operation: str | No
     unreduced = [unreduced_of(operand) for operand in operands]
     if not any(unreduced):
         return frozenset(), reduced
-    if operation == "add":
+    if operation == "add" or (operation == "sub" and since("0.12.0")):
         if unreduced[0] != unreduced[1]:
             refuse(Cause.CONFLICT, "operands unreduced over the same axes")
         return unreduced[0], reduced
@@ -192,7 +206,14 @@ def _meet(context: Mesh | None, operands: Sequence[Operand], operation: str | No
         if (unreduced[0] or operands[0].reduced) != (unreduced[1] or operands[1].reduced) or all(unreduced):
             refuse(Cause.CONFLICT, "a factor reduced over the axes that the other is unreduced over")
         return unreduced[0] or unreduced[1], frozenset()
-    return refuse(Cause.UNSUPPORTED, "operands without unreduced axes", "NotImplementedError")
+    if operation == "div" and since("0.11.1"):
+        if unreduced[1] or unreduced[0] != operands[1].reduced:
+            refuse(
+                Cause.CONFLICT, "a divisor reduced over the axes that the dividend is unreduced over",
+                "ValueError",
+            )  # fmt: skip
+        return unreduced[0], frozenset()
+    return _nonlinear()
 
 
 def _check_reduced(context: Mesh | None, operand: Operand, reduced: frozenset[str]) -> None:

@@ -9,7 +9,13 @@ from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Entry, Mesh, Spec
 from shardlint.laws.core.verdicts import Cause
-from shardlint.laws.propagation.elementwise import agree, both_sets, without_unreduced
+from shardlint.laws.propagation.elementwise import (
+    agree,
+    both_sets,
+    reduced_of,
+    unreduced_of,
+    without_unreduced,
+)
 from shardlint.laws.propagation.operands import (
     Operand,
     Outcome,
@@ -18,8 +24,10 @@ from shardlint.laws.propagation.operands import (
     refuse,
     same,
     same_mesh,
+    unsure,
 )
-from shardlint.laws.propagation.primitives import resized, standard
+from shardlint.laws.propagation.primitives import Sets, resized, standard
+from shardlint.laws.versions.era import since
 from shardlint.support.lazy_dataclass import dataclass
 
 
@@ -70,7 +78,12 @@ def dynamic_update_slice(
         agree(known, new, "an update sharded as the operand", sets=True)
         return known.typed(known.partitions)
 
-    return standard(context, [known, new, *first], known.rank, rule, sets=lambda: both_sets(known))
+    def sets() -> Sets:
+        if any(start.unreduced or start.reduced for start in first) and since("0.12.0"):
+            refuse(Cause.UNSUPPORTED, "starts without unreduced or reduced axes")
+        return both_sets(known)
+
+    return standard(context, [known, new, *first], known.rank, rule, sets=sets)
 
 
 @law
@@ -90,27 +103,70 @@ def gather(
 
     def rule() -> TypeSharding:
         mesh = _one_mesh(context, [known, where])
-        if not any((*known.listed, *where.listed)):
+        if not since("0.11.0"):
+            _ = known.listed, where.listed
+        if not any((*known.partitions, *where.partitions)):
             return TypeSharding(mesh, Spec())
         return TypeSharding(mesh, Spec(_gathered(known, where, window, sizes, rank)))
 
-    return standard(context, [known, where], rank, rule)
+    sets = (lambda: _gathered_sets(known, where)) if since("0.11.1") else None
+    return standard(context, [known, where], rank, rule, sets=sets)
 
 
 @law
 def scatter(
-    context: Mesh | None, operand: ArrayType, indices: ArrayType, updates: ArrayType, window: Window
+    context: Mesh | None,
+    operand: ArrayType,
+    indices: ArrayType,
+    updates: ArrayType,
+    window: Window,
+    operation: str | None = None,
 ) -> Outcome:
-    """`lax.scatter`, `scatter_add` …, of which ``.at[].set`` is made (`_scatter_sharding_rule`)."""
+    """`lax.scatter`, `scatter_add` …, of which ``.at[].set`` is made (`_scatter_sharding_rule`).
+
+    ``operation`` is the primitive's name, which matters to operands with unreduced or reduced axes alone.
+    """
     known, where, new = operands_of(context, operand, indices, updates)
+    if operation is None and since("0.11.1") and any(o.unreduced or o.reduced for o in (known, where, new)):
+        unsure("which operation meets unreduced or reduced axes is not known")
 
     def rule() -> TypeSharding:
         mesh = _one_mesh(context, [known, where, new])
-        if not any((*known.listed, *where.listed, *new.listed)):
+        if not since("0.11.1"):
+            _ = known.listed, where.listed, new.listed
+        if not any((*known.partitions, *where.partitions, *new.partitions)):
             return TypeSharding(mesh, Spec())
         return TypeSharding(mesh, Spec(_scattered(known, where, new, window)))
 
-    return standard(context, [known, where, new], known.rank, rule)
+    summed = operation == "scatter_add" and since("0.11.1")
+    sets = (lambda: _summed_sets(known, where, new)) if summed else None
+    return standard(context, [known, where, new], known.rank, rule, sets=sets)
+
+
+def _gathered_sets(operand: Operand, indices: Operand) -> Sets:
+    """`slicing._gather_ur_rule`: reduced axes of the operand stay, others may not be there."""
+    if unreduced_of(operand) or unreduced_of(indices):
+        refuse(Cause.UNSUPPORTED, "operands without unreduced axes", "NotImplementedError")
+    if reduced_of(indices):
+        refuse(Cause.UNSUPPORTED, "indices without reduced axes")
+    reduced = reduced_of(operand)
+    if reduced and any(indices.partitions):
+        refuse(Cause.UNSUPPORTED, "indices that are not sharded", "NotImplementedError")
+    return frozenset(), reduced
+
+
+def _summed_sets(operand: Operand, indices: Operand, updates: Operand) -> Sets:
+    """`slicing._scatter_ur_rule`: operand and updates unreduced over the same axes."""
+    if reduced_of(operand) or reduced_of(indices) or reduced_of(updates):
+        refuse(Cause.UNSUPPORTED, "operands without reduced axes", "NotImplementedError")
+    if unreduced_of(indices):
+        refuse(Cause.UNSUPPORTED, "indices without unreduced axes")
+    unreduced = unreduced_of(operand)
+    if unreduced != unreduced_of(updates):
+        refuse(Cause.CONFLICT, "updates unreduced over the axes of the operand")
+    if unreduced and any(indices.partitions):
+        refuse(Cause.UNSUPPORTED, "indices that are not sharded", "NotImplementedError")
+    return unreduced, frozenset()
 
 
 def _one_mesh(context: Mesh | None, operands: Sequence[Operand]) -> Mesh | None:
@@ -154,13 +210,13 @@ def _scattered(operand: Operand, indices: Operand, updates: Operand, window: Win
     for dimension, batch, row in zip(
         window.operand_batching, window.indices_batching, updates_batching, strict=True
     ):
-        met = (operand.partitions[dimension], indices.partitions[batch], updates.partitions[row])
-        if len({entry for entry in met if entry is not None}) > 1:
+        entries = (operand.partitions[dimension], indices.partitions[batch], updates.partitions[row])
+        if len({entry for entry in entries if entry is not None}) > 1:
             _ask(operand, dimension, "indices and updates sharded as the operand along batching dimensions")
-        result[dimension] = met[0] or met[1] or met[2]
+        result[dimension] = entries[0] or entries[1] or entries[2]
     gone = {*window.collapsed, *window.operand_batching}
-    kept = [i for i in range(operand.rank) if i not in gone]
-    for place, dimension in zip(window.offset, kept, strict=True):
+    others = [i for i in range(operand.rank) if i not in gone]
+    for place, dimension in zip(window.offset, others, strict=True):
         entry, other = operand.partitions[dimension], updates.partitions[place]
         if entry is None and other is None:
             continue

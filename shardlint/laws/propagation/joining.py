@@ -18,9 +18,17 @@ from shardlint.laws.propagation.operands import (
     operand_of,
     operands_of,
     refuse,
+    unsure,
 )
 from shardlint.laws.propagation.out_shardings import settled
-from shardlint.laws.propagation.primitives import Sets, finished, resized, standard
+from shardlint.laws.propagation.primitives import (
+    Sets,
+    check_context,
+    common_mesh,
+    finished,
+    resized,
+    standard,
+)
 
 
 @law
@@ -130,3 +138,33 @@ def iota(context: Mesh | None, shape: Sequence[Dim], out_sharding: OutSharding =
     """
     wanted = settled(context, out_sharding) or TypeSharding(context, Spec())
     return finished(context, wanted, len(shape), tuple(shape))
+
+
+@law
+def one_hot(
+    context: Mesh | None, labels: ArrayType, shape: Sequence[Dim], axis: int, out_sharding: OutSharding
+) -> Outcome:
+    """`jax.nn.one_hot(out_sharding=)` of this shape: all but the classes, at ``axis``, as the labels.
+
+    `functions._one_hot`: it looks the entry of the classes up, which must be there.
+    """
+    wanted, (known,) = settled(context, out_sharding), operands_of(context, labels)
+    if wanted is None or known.unreduced or known.reduced:
+        unsure("the out_sharding has no mesh, or the labels are unreduced or reduced")
+    check_context(context, [known])
+    if wanted.spec.unreduced or wanted.spec.reduced:
+        refuse(Cause.UNSUPPORTED, "an out_sharding without unreduced and reduced axes", "NotImplementedError")
+    entries = wanted.spec.entries
+    rest = (*entries[:axis], *entries[axis + 1 :])
+    padded = (*rest, *(None,) * (known.rank - len(rest)))
+    if padded != known.partitions:
+        place = next((i for i, (a, b) in enumerate(zip(padded, known.partitions, strict=False)) if a != b), 0)
+        refuse(
+            Cause.CONFLICT, "an out_sharding that has the labels' own",
+            dimension=place, entry=padded[place] if padded else None,
+        )  # fmt: skip
+    if axis >= len(entries):
+        refuse(Cause.OUT_SHARDING, "an out_sharding with an entry for the classes", "IndexError")
+    made = finished(context, wanted, len(shape), tuple(shape), [known])
+    common_mesh([known, Operand(tuple(shape), made.mesh, made.spec.entries)])
+    return made

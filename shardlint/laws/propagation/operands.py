@@ -14,7 +14,6 @@ from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal, floordiv, lower_bound, mod, product
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
-from shardlint.laws.versions.era import since
 from shardlint.support.lazy_dataclass import dataclass
 
 #: The sharding in the result's type, JAX's rejection, or the reason why the answer is not known.
@@ -136,8 +135,6 @@ def operand_of(array: ArrayType) -> Operand:
     if array.sharding is None:
         unsure("the sharding in an operand's type is not known")
     mesh, spec = array.sharding.mesh, array.sharding.spec
-    if (spec.unreduced or spec.reduced) and since("0.11.0"):
-        unsure("the rules for unreduced and reduced axes of JAX 0.11 and later are not established")
     partitions = canonical(spec.entries)
     if len(partitions) > len(array.shape):
         unsure("the spec of an operand is longer than its rank")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Mesh
@@ -10,6 +10,7 @@ from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.elementwise import agree
 from shardlint.laws.propagation.operands import Operand, Outcome, explicit, law, operands_of, refuse
 from shardlint.laws.propagation.primitives import standard
+from shardlint.laws.versions.era import since
 
 
 @law
@@ -20,11 +21,15 @@ def sort(context: Mesh | None, operands: Sequence[ArrayType], dimension: int) ->
     the context's.
     """
     known = operands_of(context, *operands)
-    meshed = [operand for operand in known if explicit(operand.mesh)]
-    for operand in meshed:
-        _whole(operand, dimension)
-        agree(meshed[0], operand, "operands of one sharding", sets=True)
-    return known[0].untouched
+
+    def rule() -> TypeSharding:
+        meshed = [operand for operand in known if explicit(operand.mesh)]
+        for operand in meshed:
+            _whole(operand, dimension)
+            agree(meshed[0], operand, "operands of one sharding", sets=True)
+        return known[0].untouched
+
+    return _without_context(context, known, rule)
 
 
 @law
@@ -43,8 +48,21 @@ def cumulative(context: Mesh | None, operand: ArrayType, axis: int) -> Outcome:
 def top_k(context: Mesh | None, operand: ArrayType, axis: int = -1) -> Outcome:
     """`lax.top_k`, `approx_max_k`: values and indices as the operand, which is replicated along ``axis``."""
     (known,) = operands_of(context, operand)
-    _whole(known, axis % known.rank)
-    return known.untouched
+
+    def rule() -> TypeSharding:
+        _whole(known, axis % known.rank)
+        return known.untouched
+
+    return _without_context(context, [known], rule)
+
+
+def _without_context(
+    context: Mesh | None, operands: Sequence[Operand], rule: Callable[[], TypeSharding]
+) -> TypeSharding:
+    """Return the type by a rule that is asked alone, and since 0.12.0 as `call_sharding_rule` does."""
+    if not since("0.12.0"):
+        return rule()
+    return standard(context, operands, operands[0].rank, rule, in_context=False)
 
 
 def _whole(operand: Operand, dimension: int) -> None:

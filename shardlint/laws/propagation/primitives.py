@@ -11,12 +11,14 @@ from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.operands import (
     Operand,
+    alike,
     all_of,
     canonical,
     divides,
     explicit,
     refuse,
     same_mesh,
+    unsure,
     ways,
 )
 from shardlint.laws.versions.era import since
@@ -34,14 +36,17 @@ def standard(
     *,
     shape: Shape | None = None,
     sets: Callable[[], Sets] | None = None,
+    in_context: bool = True,
 ) -> TypeSharding:
     """Return the type of a primitive's result (`lax.utils.standard_abstract_eval`, `call_sharding_rule`).
 
     ``rank`` and ``shape`` are the result's; the shape is needed where the rule may return a spec that does
     not divide it. The rule is called only where the context or an operand has Explicit axes. Without ``sets``
-    the primitive has no rule for unreduced and reduced axes.
+    the primitive has no rule for unreduced and reduced axes. Some primitives do not compare meshes with the
+    context's (``in_context``).
     """
-    check_context(context, operands)
+    if in_context:
+        check_context(context, operands)
     mesh = common_mesh(operands)
     if not explicit(context) and not explicit(mesh):
         return TypeSharding(mesh or context, Spec((None,) * rank))
@@ -60,7 +65,7 @@ def standard(
             "ValueError",
         )
     typed = TypeSharding(result.mesh, Spec(result.spec.entries, unreduced, reduced))
-    return finished(context, typed, rank, shape, operands)
+    return finished(context if in_context else None, typed, rank, shape, operands)
 
 
 def check_context(context: Mesh | None, operands: Sequence[Operand]) -> None:
@@ -92,14 +97,17 @@ def finished(
 ) -> TypeSharding:
     """Return the type of an array (`core.get_sharding`): one entry for each dimension, each dividing it.
 
-    A spec that is too long loses trailing Nones; any other surplus entry is an AssertionError.
+    A spec that is too long loses trailing Nones until 0.11.1, later on meshes without Explicit axes only; any
+    other surplus entry is rejected.
     """
     mesh, spec = typed.mesh, typed.spec
     entries = canonical(spec.entries)
-    if any(entries[rank:]) or (entries[rank:] and (spec.unreduced or spec.reduced)):
+    own = spec.unreduced or spec.reduced
+    strict = explicit(mesh) if since("0.11.1") else own and not since("0.11.0")
+    if any(entries[rank:]) or (entries[rank:] and strict):
         refuse(
             Cause.TOO_LONG, "a spec no longer than the rank",
-            "ValueError" if spec.unreduced or spec.reduced or since("0.11.1") else "AssertionError",
+            "ValueError" if strict else "AssertionError",
             dimension=rank, size=rank, ways=len(entries),
         )  # fmt: skip
     entries = (*entries, *(None,) * (rank - len(entries)))[:rank]
@@ -119,7 +127,10 @@ def resized(operand: Operand, shape: Shape, what: str) -> TypeSharding:
     Where a sharded dimension changes its size, its axes must divide the new one. Since 0.11.0 a result of one
     element is replicated.
     """
-    if shape != operand.shape and all(size == 1 for size in shape) and since("0.11.0"):
+    ones = [alike(size, 1) for size in shape]
+    if False not in ones and any(operand.partitions) and since("0.11.0"):
+        if None in ones:
+            unsure("whether the result has one element is not known")
         return operand.typed((None,) * len(shape))
     for dimension, (old, new, entry) in enumerate(zip(operand.shape, shape, operand.partitions, strict=True)):
         if entry is None or old == new:

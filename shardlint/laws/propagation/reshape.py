@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, Shape
-from shardlint.laws.core.values import Mesh, Spec
+from shardlint.laws.core.values import AxisType, Mesh, Spec
 from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.elementwise import both_sets, reduced_of, unreduced_of
 from shardlint.laws.propagation.operands import (
     Operand,
     Outcome,
     OutSharding,
+    all_of,
     bound,
+    explicit,
     law,
     operand_of,
     operands_of,
@@ -24,6 +26,7 @@ from shardlint.laws.propagation.operands import (
 from shardlint.laws.propagation.out_shardings import settled
 from shardlint.laws.propagation.primitives import Sets, finished, standard
 from shardlint.laws.propagation.reshape_plan import reshaped, same_shape
+from shardlint.laws.versions.era import since
 
 
 @law
@@ -49,7 +52,7 @@ def reshape(
         if wanted is not None:
             return wanted
         if all(entry is None for entry in known.partitions):
-            return known.typed(known.partitions)
+            return known.typed((None,) * len(sizes) if since("0.11.1") else known.partitions)
         return known.typed(reshaped(known, sizes, in_order=order is None))
 
     return standard(
@@ -72,9 +75,24 @@ def broadcast_in_dim(
     known, wanted, sizes = operand_of(operand), settled(context, out_sharding), tuple(shape)
     if wanted is None:
         return _spread(context, known, sizes, broadcast_dimensions)
-    if known.shape != sizes or list(broadcast_dimensions) != list(range(known.rank)):
-        bound(context, known)
-    return finished(context, wanted, len(sizes), sizes, [known])
+    in_place = list(broadcast_dimensions) == list(range(known.rank)) and known.rank == len(sizes)
+    if in_place and same_shape(known.shape, sizes):
+        return finished(context, wanted, len(sizes), sizes, [known])
+    known = bound(context, known)
+    if not since("0.11.0"):
+        return finished(context, wanted, len(sizes), sizes, [known])
+    whole = wanted.mesh is not None and _takes_sets(wanted.mesh)
+    return standard(
+        context, [known], len(sizes), lambda: wanted, shape=sizes,
+        sets=lambda: (wanted.spec.unreduced, wanted.spec.reduced) if whole else both_sets(known),
+    )  # fmt: skip
+
+
+def _takes_sets(mesh: Mesh) -> bool:
+    """Return whether `broadcast_in_dim` takes unreduced and reduced axes from an ``out_sharding`` here."""
+    if not since("0.12.0"):
+        return all_of(mesh, AxisType.EXPLICIT)
+    return explicit(mesh) and AxisType.AUTO not in mesh.types
 
 
 @law
@@ -94,8 +112,14 @@ def _spread(context: Mesh | None, operand: Operand, sizes: Shape, places: Sequen
     operand = bound(context, operand)
     entries = iter(operand.partitions)
     spread = tuple(next(entries) if i in places else None for i in range(len(sizes)))
-    spec = Spec(spread, operand.unreduced, operand.reduced)
-    made = finished(context, TypeSharding(operand.mesh or context, spec), len(sizes), sizes, [operand])
+    if since("0.11.0"):
+        made = standard(
+            context, [operand], len(sizes), lambda: TypeSharding(operand.mesh or context, Spec(spread)),
+            shape=sizes, sets=lambda: both_sets(operand),
+        )  # fmt: skip
+    else:
+        spec = Spec(spread, operand.unreduced, operand.reduced)
+        made = finished(context, TypeSharding(operand.mesh or context, spec), len(sizes), sizes, [operand])
     forwarded = operand.mesh is None and same_shape(operand.shape, sizes)
     return operand.untouched if forwarded else made
 
@@ -150,13 +174,19 @@ def rev(context: Mesh | None, operand: ArrayType) -> Outcome:
 def tile(context: Mesh | None, operand: ArrayType, reps: Sequence[Dim]) -> Outcome:
     """`lax.tile`, one count a dimension: what is repeated may not be sharded (`_tile_abstract_eval`)."""
     (known,) = operands_of(context, operand)
-    for dimension, (count, entry) in enumerate(zip(reps, known.listed, strict=True)):
-        if entry is not None and not same(count, 1):
-            refuse(
-                Cause.UNSUPPORTED, "a repeated dimension that is not sharded",
-                dimension=dimension, entry=entry, size=known.shape[dimension],
-            )  # fmt: skip
-    return known.untouched
+
+    def rule() -> TypeSharding:
+        for dimension, (count, entry) in enumerate(zip(reps, known.listed, strict=True)):
+            if entry is not None and not same(count, 1):
+                refuse(
+                    Cause.UNSUPPORTED, "a repeated dimension that is not sharded",
+                    dimension=dimension, entry=entry, size=known.shape[dimension],
+                )  # fmt: skip
+        return known.untouched
+
+    if not since("0.12.0"):
+        return rule()
+    return standard(context, [known], known.rank, rule, in_context=False)
 
 
 def _unchanged(operand: Operand, sizes: Shape, wanted: TypeSharding | None) -> bool:

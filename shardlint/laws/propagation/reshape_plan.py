@@ -44,8 +44,6 @@ def reshaped(operand: Operand, sizes: Shape, *, in_order: bool) -> Partitions:
             unsure(answer.reason)
     first = answers[0]
     if isinstance(first, Rejected):
-        if 1 in (*operand.shape, *sizes) and since("0.11.0"):
-            unsure("how JAX 0.11 and later split and merge dimensions beside those of size 1")
         if all(isinstance(answer, Rejected) and answer.exception == first.exception for answer in answers):
             stop(first)
         unsure("whether the reshape is supported depends on sizes that are not known")
@@ -112,17 +110,49 @@ def _at_least(operand: Operand, unknown: Symbol) -> int:
 @law
 def _answer(operand: Operand, sizes: Shape, *, in_order: bool) -> Partitions:
     if same_shape(_without_ones(operand.shape), _without_ones(sizes)):
-        entries = iter([e for n, e in zip(operand.shape, operand.listed, strict=True) if not same(n, 1)])
+        held = operand.partitions if since("0.12.0") else operand.listed
+        entries = iter([e for n, e in zip(operand.shape, held, strict=True) if not same(n, 1)])
         return tuple(None if same(n, 1) else next(entries) for n in sizes)
+    if since("0.11.0"):
+        return _beside_ones(operand, sizes, in_order)
     if len(sizes) > operand.rank:
         parts = _split_of(operand, operand.shape, sizes)
         if parts is not None:
-            return _split(operand, parts, len(sizes), in_order)
+            return _split(operand, operand.partitions, parts, len(sizes), in_order)
     if len(sizes) < operand.rank:
         parts = _split_of(operand, sizes, operand.shape)
         if parts is not None:
-            return _merged(operand, sizes, parts, in_order)
+            return _merged(operand, operand.listed, sizes, parts, in_order)
     return _unsupported(operand)
+
+
+def _beside_ones(operand: Operand, sizes: Shape, in_order: bool) -> Partitions:
+    """Split or merge the other dimensions as if those of size 1 were not there.
+
+    Since 0.11.1 a size of 1 keeps the entry of a size of 1 at its place.
+    """
+    held = tuple(e for n, e in zip(operand.shape, operand.partitions, strict=True) if not same(n, 1))
+    old, new = _without_ones(operand.shape), _without_ones(sizes)
+    entries: Partitions | None = None
+    if len(new) > len(old) and (parts := _split_of(operand, old, new)) is not None:
+        entries = _split(operand, held, parts, len(new), in_order)
+    elif len(new) < len(old) and (parts := _split_of(operand, new, old)) is not None:
+        entries = _merged(operand, held, new, parts, in_order)
+    if entries is None:
+        return _unsupported(operand)
+    left, result = iter(entries), list[Entry]()
+    for place, size in enumerate(sizes):
+        if not same(size, 1):
+            result.append(next(left))
+        elif not since("0.11.1"):
+            result.append(None)
+        elif place < operand.rank:
+            result.append(operand.partitions[place] if same(operand.shape[place], 1) else None)
+        elif len(new) > len(old):
+            result.append(None)
+        else:
+            refuse(Cause.UNSUPPORTED, "out_sharding= for a reshape to sizes of 1", "IndexError")
+    return tuple(result)
 
 
 def _without_ones(shape: Shape) -> Shape:
@@ -164,6 +194,8 @@ def _split_of(operand: Operand, short: Shape, long: Shape) -> list[_Part] | None
                 if same(product(run), short[i]) and i + 1 < len(short) and same(long[j + 1], short[i + 1]):
                     break
                 j += 1
+                if j >= len(long) and since("0.11.0"):
+                    refuse(Cause.UNSUPPORTED, "out_sharding= for a reshape to sizes of 0", "IndexError")
                 if j >= len(long):
                     return None
                 run.append(long[j])
@@ -174,10 +206,10 @@ def _split_of(operand: Operand, short: Shape, long: Shape) -> list[_Part] | None
     return parts + [1] * ones
 
 
-def _split(operand: Operand, parts: list[_Part], rank: int, in_order: bool) -> Partitions:
+def _split(operand: Operand, held: Partitions, parts: list[_Part], rank: int, in_order: bool) -> Partitions:
     """`_split_an_axis_sharding_rule`: the axes of a split dimension go to its parts, from the left."""
     entries: list[Entry] = []
-    for part, entry in zip(parts, operand.partitions, strict=True):
+    for part, entry in zip(parts, held, strict=True):
         if not isinstance(part, list):
             entries.append(entry)
         elif entry is None:
@@ -190,10 +222,12 @@ def _split(operand: Operand, parts: list[_Part], rank: int, in_order: bool) -> P
     return tuple(entries)
 
 
-def _merged(operand: Operand, sizes: Shape, parts: list[_Part], in_order: bool) -> Partitions:
+def _merged(
+    operand: Operand, held: Partitions, sizes: Shape, parts: list[_Part], in_order: bool
+) -> Partitions:
     """`_merge_an_axis_sharding_rule`: a merged dimension lies along the axes of its first parts."""
     entries: list[Entry] = []
-    left = iter(operand.listed)
+    left = iter(held)
     for size, part in zip(sizes, parts, strict=True):
         if not isinstance(part, list):
             entries.append(next(left))
@@ -215,12 +249,12 @@ def _dealt(operand: Operand, axes: tuple[str, ...], sizes: Sequence[Dim]) -> Par
     """Axes dealt to dimensions, each as many as divide it (`lax.split_partitions`)."""
     left, entries = list(axes), []
     for size in sizes:
-        taken: list[str] = []
-        while left and greater(size, ways(operand.mesh, tuple(taken))):
-            taken.append(left.pop(0))
-            if not divides([operand], operand.mesh, tuple(taken), size):
+        dealt: list[str] = []
+        while left and greater(size, ways(operand.mesh, tuple(dealt))):
+            dealt.append(left.pop(0))
+            if not divides([operand], operand.mesh, tuple(dealt), size):
                 _unsupported(operand)
-        entries.append(tuple(taken))
+        entries.append(tuple(dealt))
     if left:
         refuse(
             Cause.UNSUPPORTED, "out_sharding= for a reshape that leaves axes over", "AssertionError",

@@ -62,6 +62,8 @@ def judge_axes(
     if isinstance(bound, Unknown):
         return Undecided(f"the bound axes are not known: {bound.reason}")
     names = [name for name, _ in bound]
+    if not bound and function in ("pcast", "pvary") and not since("0.9.2"):
+        return Undecided("older releases cast what is outside as well")
     for part, axis in enumerate(axes):
         if axis not in names:
             exception = _exception(function, bool(bound), check_vma, len(axes) > 1)
@@ -201,9 +203,9 @@ def _psum_scatter(shape: Shape, ways: Dim, tiled: bool, options: dict[str, objec
     if axis < 0 and wrong is None and not since("0.11.0"):
         detail = f"scatter_dimension={axis} must be {axis + len(shape)}: it does not count from the end"
         return Rejected(Cause.BAD_ARGUMENT, "ValueError", "lower", detail=detail)
-    kept: Shape = (shape[axis] // ways,) if tiled else ()
+    remaining: Shape = (shape[axis] // ways,) if tiled else ()
     axis %= len(shape)
-    return wrong or (*shape[:axis], *kept, *shape[axis + 1 :])
+    return wrong or (*shape[:axis], *remaining, *shape[axis + 1 :])
 
 
 def _all_to_all(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:

@@ -7,6 +7,7 @@ from shardlint.laws.core.dims import Shape, equal
 from shardlint.laws.core.values import AxisType, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 from shardlint.laws.transforms.varying import Variation, disagreement
+from shardlint.laws.versions.era import since
 from shardlint.support.lazy_dataclass import dataclass
 
 
@@ -30,6 +31,8 @@ def judge_carry(before: Carried, after: Carried) -> Verdict:
     if axes := disagreement(before.variation, after.variation):
         return Rejected(Cause.CARRY, "TypeError", "trace", axis=min(axes), detail="varying")
     if _shardings_differ(before.sharding, after.sharding):
+        if not since("0.7.2"):
+            return Undecided("older releases do not compare shardings")
         return Rejected(Cause.CARRY, "TypeError", "trace", detail="sharding")
     exact = all(one.variation.perhaps == one.variation.surely for one in (before, after))
     return Accepted() if exact else Undecided("what varies is not known")

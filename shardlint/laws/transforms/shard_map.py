@@ -13,6 +13,7 @@ from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecid
 from shardlint.laws.placement.axis_types import all_of, array_type, in_type, only_auto, only_explicit
 from shardlint.laws.placement.checks import SHARDING, a_leaf, a_spec, located, rank, unconstrained
 from shardlint.laws.placement.partition_spec import canonical
+from shardlint.laws.versions.era import since
 from shardlint.support.lazy_dataclass import dataclass
 
 #: The stages of a call: the function is wrapped, and later called with arrays.
@@ -207,15 +208,15 @@ def judge_eager(mesh: Mesh, manual: Collection[str], checked: bool | None, in_ji
 def judging_mesh(mesh: Mesh, manual: Collection[str]) -> Mesh:
     """Return the mesh on which the specs of a shard_map are judged: its Manual axes.
 
-    Explicit axes matter only where all of the mesh's are, and all become Manual: nothing else compares the
-    types of arguments with their specs (`shard_map._shard_map`).
+    The types of arguments are compared with their specs where all these axes are Explicit, before 0.12.0 only
+    where all of the mesh's are among them (`shard_map._shard_map`); elsewhere Explicit axes do not matter.
     """
     if all_of(AxisType.EXPLICIT, mesh) and set(manual) == set(mesh.names):
         return mesh
     kept = [(n, s) for n, s in zip(mesh.names, mesh.sizes, strict=True) if n in manual]
-    return Mesh(
-        tuple(n for n, _ in kept), tuple(s for _, s in kept), (AxisType.AUTO,) * len(kept), mesh.abstract
-    )
+    compared = all(mesh.type_of(name) is AxisType.EXPLICIT for name, _ in kept) and since("0.12.0")
+    kind = AxisType.EXPLICIT if compared else AxisType.AUTO
+    return Mesh(tuple(n for n, _ in kept), tuple(s for _, s in kept), (kind,) * len(kept), mesh.abstract)
 
 
 def inferred_spec(mesh: Mesh, manual: Collection[str], held: Spec) -> Spec | None:
@@ -295,13 +296,23 @@ def judge_inside(
     *,
     raw: bool,
     varying: frozenset[str],
+    outer: Mesh | Unknown | None = Unknown("not told"),
 ) -> Verdict:
     """Judge a spec or sharding applied to an array in a body; as `judge.judge_placement`.
 
     ``varying`` are the Manual axes that the array varies over in its type. A bare spec of a constraint or of
-    reshard belongs to the mesh of the body. A sharding has its own mesh: if these axes are not Manual there,
-    the array has no type (`core.ShapedArray`, ValueError), whatever the spec.
+    reshard belongs to the mesh of the body, one of device_put to ``outer``, the mesh of `jax.set_mesh` around
+    the shard_map. A sharding has its own mesh: if these axes are not Manual there, the array has no type
+    (`core.ShapedArray`, ValueError), whatever the spec.
     """
+    if api is Api.DEVICE_PUT_IN_JIT and raw and isinstance(spec, Spec) and outer is None:
+        return Rejected(Cause.NO_MESH, "ValueError", CALLED)
+    if api is Api.CONSTRAINT and raw and isinstance(spec, Spec) and not since("0.8.0"):
+        # The mesh of the body is not looked at.
+        no_context = Rejected(Cause.NO_MESH, "RuntimeError", CALLED)
+        return no_context if outer is None else Undecided("whether there is a mesh around is not known")
+    if api is Api.RESHARD_IN_JIT and not raw and isinstance(spec, Spec) and not since("0.7.0"):
+        return Rejected(Cause.AXIS_TYPE, "ValueError", CALLED, detail="a sharding of the mesh outside")
     law = _INSIDE.get((api, raw))
     if law is None:
         return Undecided("inside shard_map")
@@ -309,7 +320,7 @@ def judge_inside(
     if isinstance(verdict, Rejected) or raw or not isinstance(mesh, Mesh):
         return verdict if isinstance(verdict, Rejected) else Undecided("inside shard_map")
     others = [axis for axis in mesh.names if axis in varying and mesh.type_of(axis) is not AxisType.MANUAL]
-    if not others:
+    if not others or not since(_LOOKS_AT_MESH[api]):
         return Undecided("inside shard_map")
     detail = (
         f'inside shard_map "{others[0]}" is Manual, and the array varies over it; '
@@ -318,6 +329,8 @@ def judge_inside(
     return Rejected(Cause.AXIS_TYPE, "ValueError", CALLED, detail=detail)
 
 
+#: Since when a sharding whose mesh has no Manual axes is refused in a body.
+_LOOKS_AT_MESH = {Api.CONSTRAINT: "0.8.3", Api.RESHARD_IN_JIT: "0.7.2", Api.DEVICE_PUT_IN_JIT: "0.7.2"}
 #: The checks in a body of a bare spec, or of a well-formed sharding.
 _INSIDE = {
     (Api.CONSTRAINT, True): raising("TypeError", CALLED, a_spec)
@@ -326,7 +339,9 @@ _INSIDE = {
     (Api.RESHARD_IN_JIT, True): staged(CALLED, a_leaf, *SHARDING, only_explicit) + array_type(CALLED),
     (Api.CONSTRAINT, False): raising("ValueError", CALLED, rank, only_auto),
     (Api.RESHARD_IN_JIT, False): staged(CALLED, only_explicit) + array_type(CALLED),
-    (Api.DEVICE_PUT_IN_JIT, False): raising("KeyError", CALLED, unconstrained) + array_type(CALLED),
+    (Api.DEVICE_PUT_IN_JIT, False): raising("KeyError", CALLED, unconstrained)
+    + array_type(CALLED)
+    + raising("ValueError", CALLED, rank),
 }
 
 

@@ -147,12 +147,12 @@ def judge_operand(
         return Undecided("what it varies over is not known") if checked is None else Accepted()
     if not checked:
         return Accepted()
-    still = [axis for axis in axes if operand.never(axis)]
-    if function == "pbroadcast" and still:
-        return _rejected(still[0], "it does not vary over {axis}")
-    if still and _takes_one_state(function) and any(axis in operand.surely for axis in axes):
+    unvarying = [axis for axis in axes if operand.never(axis)]
+    if function == "pbroadcast" and unvarying:
+        return _rejected(unvarying[0], "it does not vary over {axis}")
+    if unvarying and _takes_one_state(function) and any(axis in operand.surely for axis in axes):
         moving = next(axis for axis in axes if axis in operand.surely)
-        return _rejected(still[0], f'it varies over "{moving}" but not over {{axis}}')
+        return _rejected(unvarying[0], f'it varies over "{moving}" but not over {{axis}}')
     if grouped and function in ("psum", "pmean") and operand.is_data:
         return Rejected(Cause.BAD_ARGUMENT, "NotImplementedError", "trace", detail=_NO_GROUPS)
     return Accepted()
@@ -171,8 +171,8 @@ def _judge_cast(axes: tuple[str, ...], operand: Variation, checked: bool | None,
     if to not in ("varying", "reduced", "unreduced"):
         return Rejected(Cause.BAD_ARGUMENT, "ValueError", "trace", detail=f"`to` cannot be {to!r}")
     if to == "unreduced":
-        still = axes[0] if not checked else next(filter(operand.never, axes), None)
-        return Accepted() if still is None else _rejected(still, "it does not vary over {axis}")
+        unvarying = axes[0] if not checked else next(filter(operand.never, axes), None)
+        return Accepted() if unvarying is None else _rejected(unvarying, "it does not vary over {axis}")
     moving = next((axis for axis in axes if checked and axis in operand.surely), None)
     return Accepted() if moving is None else _rejected(moving, "it varies over {axis} already")
 
@@ -210,22 +210,22 @@ def repeats(
     is a mistake where JAX has already summed a gradient and the mean was intended.
     """
     if function == "pmean":
-        held = [axis for axis in axes if axis in summed]
+        equal_axes = [axis for axis in axes if axis in summed]
         return (
-            f"JAX has summed it over {_named(held)} already, and the mean of equal sums is that sum"
-            if held
+            f"JAX has summed it over {_named(equal_axes)} already, and the mean of equal sums is that sum"
+            if equal_axes
             else None
         )
-    held = [axis for axis in axes if axis in operand.equal and operand.never(axis)]
-    times = product(sizes.get(axis, 1) for axis in held)
+    equal_axes = [axis for axis in axes if axis in operand.equal and operand.never(axis)]
+    times = product(sizes.get(axis, 1) for axis in equal_axes)
     if function not in ("psum", "psum_scatter") or times == 1:
         return None
     why = (
         "JAX has summed it over {} already"
-        if summed.issuperset(held)
+        if summed.issuperset(equal_axes)
         else "it is equal on all devices along {}"
     )
-    return f"{why.format(_named(held))}, so that the sum is {times} times it"
+    return f"{why.format(_named(equal_axes))}, so that the sum is {times} times it"
 
 
 def _named(axes: Iterable[str]) -> str:

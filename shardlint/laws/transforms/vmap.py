@@ -44,8 +44,8 @@ def judge_mapped(leaves: Sequence[Leaf], told: Dim | None = None, *, pmap: bool 
         assert size is not None and other is not None
         same = equal(size, other)
         if same is False:
-            says = f"axis_size is {other}" if first == "axis_size" else f"{first} holds {other}"
-            detail = f"{subject} holds {size} examples along its mapped axis, but {says}"
+            claim = f"axis_size is {other}" if first == "axis_size" else f"{first} holds {other}"
+            detail = f"{subject} holds {size} examples along its mapped axis, but {claim}"
             return Rejected(Cause.MISUSE, "Exception" if pmap else "ValueError", "trace", detail=detail)
         unsure = unsure or same is None
     return Undecided("whether the sizes are equal is not known") if unsure else Accepted()

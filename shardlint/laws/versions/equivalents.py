@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardlint.laws.versions.api_changes import ARGUMENTS
+from shardlint.laws.versions.other_changes import EXTENDED, SYNONYMS
 
 _SHARDING, _SHARD = "jax.sharding.", "jax.experimental.shard."
 
@@ -24,8 +25,25 @@ EQUIVALENT: dict[str, str] = {
     "jax.ad_checkpoint.checkpoint": "jax.checkpoint",
     **{
         f"jax.tree_{name}": f"jax.tree.{name}"
-        for name in ("map", "leaves", "flatten", "unflatten", "structure", "transpose")
+        for name in ("map", "leaves", "flatten", "unflatten", "structure", "transpose", "all", "reduce")
     },
+    **{f"jax.core.{name}": f"jax.extend.core.{name}" for name in EXTENDED},
+    **{f"jax.numpy.{old}": f"jax.numpy.{new}" for old, new in SYNONYMS.items()},
+    "jax.numpy.round_": "jax.numpy.round",
+    "jax.numpy.fix": "jax.numpy.trunc",
+    "jax.nn.normalize": "jax.nn.standardize",
+    "jax.config.config": "jax.config",
+    "jax.linear_util": "jax.extend.linear_util",
+    "jax.experimental.stax": "jax.example_libraries.stax",
+    "jax.experimental.optimizers": "jax.example_libraries.optimizers",
+    "jax.tree_multimap": "jax.tree.map",
+    "jax.tree_util.tree_multimap": "jax.tree.map",
+    "jax.treedef_is_leaf": "jax.tree_util.treedef_is_leaf",
+    "jax.ad_checkpoint.remat": "jax.checkpoint",
+    "jax.core.ConcretizationTypeError": "jax.errors.ConcretizationTypeError",
+    "jax.random.KeyArray": "jax.Array",
+    "jax.lib.xla_bridge.get_backend": "jax.extend.backend.get_backend",
+    "jax.lax.zeros_like_array": "jax.numpy.zeros_like",
 }
 #: Two arguments, each of which names the axes that the other leaves out.
 _COMPLEMENTS = ("auto=", "axis_names=")

@@ -16,8 +16,8 @@ class LawRow:
     """Before ``since``, calls that are wrong for this ``cause`` (any where it is None) had another outcome.
 
     ``apis`` are the calls concerned, by `Api` or the function's name, all where it is empty; ``newest`` is
-    the exception raised since. ``before`` is the earlier exception, None where JAX accepts the call or its
-    behaviour is not known.
+    the exception raised since, and ``stage`` where, any where they are empty. ``before`` is the earlier
+    exception, None where JAX accepts the call or its behaviour is not known.
     """
 
     since: Release
@@ -26,25 +26,54 @@ class LawRow:
     newest: str = ""
     before: str | None = None
     entry: str = ""
+    stage: str = ""
 
 
 def _row(
-    since: str, cause: Cause | None, *apis: str, newest: str = "", before: str | None = None, entry: str = ""
+    since: str,
+    cause: Cause | None,
+    *apis: str,
+    newest: str = "",
+    before: str | None = None,
+    entry: str = "",
+    stage: str = "",
 ) -> LawRow:
-    return LawRow(Release.parse(since), cause, frozenset(apis), newest, before, entry)
+    return LawRow(Release.parse(since), cause, frozenset(apis), newest, before, entry, stage)
 
 
+#: A spec that no call takes.
+_SPEC = ""
 _PUTS = (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT)
 _STRUCTS = (Api.SHAPE_DTYPE_STRUCT, Api.JIT_ARGUMENT)
 _NNX = (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.NNX_SHARDING)
 _LINEN = (Api.LINEN_SHARDING, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER)
 _TYPED = (Cause.CONFLICT, Cause.AMBIGUOUS, Cause.UNSUPPORTED, Cause.OUT_SHARDING, Cause.OTHER_MESH)
 
+_SHARD_MAPS = (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT)
+_ARANGES = (Api.ARANGE, Api.ARANGE_IN_JIT)
+_CHECKED = ("psum", "pmean", "pmax", "pmin", "ppermute", "pshuffle")
+_DUPLICATE = "DuplicateSpecError"
+
+#: Of the rejections of linen's calls before 0.6.0 these are established.
+_BEFORE_LINEN: tuple[LawRow, ...] = (
+    _row("0.5.3", Cause.AXIS_TYPE),
+    _row("0.6.0", Cause.AXIS_TYPE, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER, before="ValueError"),
+    _row("0.5.3", Cause.DUPLICATE_AXIS, *_LINEN, newest=_DUPLICATE, before="ValueError"),
+    _row("0.6.0", Cause.DUPLICATE_AXIS, *_LINEN, newest=_DUPLICATE, before=_DUPLICATE),
+    _row("0.6.0", Cause.INDIVISIBLE, Api.LINEN_UNBOX_EAGER, before="ValueError"),
+    _row("0.6.0", Cause.TOO_LONG, Api.LINEN_UNBOX, before="ValueError"),
+    _row("0.6.0", Cause.UNKNOWN_AXIS, Api.LINEN_SHARDING, Api.LINEN_UNBOX_EAGER, before="ValueError"),
+    _row("0.6.0", Cause.UNCONSTRAINED, Api.LINEN_SHARDING, Api.LINEN_UNBOX, before="ValueError"),
+    _row("0.4.36", Cause.BAD_ENTRY, *_LINEN, newest="ValueError", before="ValueError"),
+    _row("0.6.0", Cause.BAD_ENTRY, *_LINEN, newest="TypeError", before="TypeError"),
+    _row("0.6.0", None, *_LINEN),
+)
+
 #: Of the rows that apply to a call, the first decides.
 LAW_ROWS: tuple[LawRow, ...] = (
     # The Flax that goes with an older JAX shards parameters in another way.
     _row("0.8.0", None, *_NNX),
-    _row("0.6.0", None, *_LINEN),
+    *_BEFORE_LINEN,
     # Axis types, and their consequences.
     _row("0.5.3", Cause.AXIS_TYPE),
     _row(
@@ -53,22 +82,36 @@ LAW_ROWS: tuple[LawRow, ...] = (
     ),
     _row("0.6.0", Cause.OTHER_SHARDING),
     _row("0.7.2", Cause.OTHER_SHARDING, newest="AssertionError", before="ValueError"),
-    _row("0.9.0", Cause.MESH_CONTEXT),
+    _row("0.7.0", Cause.MESH_CONTEXT),
     *(_row("0.9.0", cause) for cause in _TYPED),
     # Specs, and their checks against meshes and arrays.
-    _row("0.8.0", Cause.BAD_ENTRY),
-    _row("0.6.1", Cause.NOT_A_SPEC),
+    _row("0.7.2", Cause.BAD_ENTRY, _SPEC, newest="ValueError", stage="P()"),
+    _row("0.4.36", Cause.BAD_ENTRY, *_SHARD_MAPS, newest="ValueError", stage="P()", before="KeyError"),
+    _row("0.4.36", Cause.BAD_ENTRY, newest="ValueError", stage="P()", before="ValueError"),
+    _row("0.7.2", Cause.BAD_ENTRY, newest="ValueError", stage="P()"),
+    _row("0.7.2", Cause.BAD_ENTRY, *_LINEN, newest="ValueError"),
+    _row("0.4.36", Cause.NOT_A_SPEC, newest="AttributeError", before="TypeError"),
+    _row("0.6.1", Cause.NOT_A_SPEC, newest="AttributeError"),
+    _row("0.5.3", Cause.NOT_A_SPEC, newest="TypeError"),
     _row("0.10.1", Cause.NOT_A_SPEC, newest="AttributeError", before="TypeError"),
     _row("0.5.3", Cause.DUPLICATE_AXIS, Api.SHARD_MAP_OUT),
-    _row("0.5.3", Cause.DUPLICATE_AXIS, newest="DuplicateSpecError", before="ValueError"),
+    _row("0.5.3", Cause.DUPLICATE_AXIS, newest=_DUPLICATE, before="ValueError"),
     _row("0.9.1", Cause.INDIVISIBLE, newest="IndivisibleError", before="ValueError"),
-    _row("0.10.1", Cause.UNCONSTRAINED, Api.JIT_OUT),
-    _row("0.6.1", Cause.UNCONSTRAINED, Api.JIT_IN),
-    _row("0.8.2", Cause.UNCONSTRAINED, *_PUTS),
+    _row("0.10.1", Cause.UNCONSTRAINED, Api.JIT_OUT, stage="jit()"),
+    _row("0.6.1", Cause.UNCONSTRAINED, Api.JIT_IN, stage="jit()"),
+    _row("0.8.2", Cause.UNCONSTRAINED, *_PUTS, newest="KeyError"),
+    _row("0.8.3", Cause.UNCONSTRAINED, *_ARANGES, newest="KeyError"),
+    _row("0.6.0", Cause.UNCONSTRAINED, *_SHARD_MAPS, newest="ValueError", before="KeyError"),
+    _row("0.6.0", Cause.UNKNOWN_AXIS, *_SHARD_MAPS, newest="ValueError", before="KeyError"),
     _row("0.8.2", Cause.TOO_LONG, *_STRUCTS),
-    _row("0.8.3", Cause.UNCONSTRAINED, Api.ARANGE, Api.ARANGE_IN_JIT),
-    _row("0.7.2", Cause.BAD_ARGUMENT, Api.ARANGE, Api.ARANGE_IN_JIT),
+    _row("0.7.2", Cause.BAD_ARGUMENT, *_ARANGES),
     _row("0.6.1", Cause.TOO_LONG, Api.SHARD_MAP_OUT),
+    _row("0.8.0", Cause.TOO_LONG, *_PUTS, *_ARANGES, newest="AssertionError", before="ValueError"),
+    _row("0.7.0", Cause.TOO_LONG, Api.RESHARD_IN_JIT, newest="AssertionError", before="ValueError"),
+    _row("0.6.0", Cause.TOO_LONG, Api.RESHARD, newest="AssertionError", before="ValueError"),
+    # Collectives under check_vma over a name that is not bound.
+    _row("0.6.0", Cause.UNBOUND_AXIS, *_CHECKED, newest="AssertionError", before="NameError"),
+    _row("0.8.0", Cause.UNBOUND_AXIS, *_CHECKED, newest="AssertionError", before="KeyError"),
     # shard_map checks the variation of a carry since 0.6.0.
     _row("0.6.0", Cause.CARRY),
     # The letters of axis_types="auto" were counted.

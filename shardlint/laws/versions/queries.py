@@ -8,7 +8,9 @@ from functools import cache
 
 from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
 from shardlint.laws.versions.api_changes import ARGUMENTS, BEHAVIOURS, NAMES, Event, Row
+from shardlint.laws.versions.keywords import is_never_taken
 from shardlint.laws.versions.law_changes import LAW_ROWS, LawRow
+from shardlint.laws.versions.other_changes import OTHERS
 from shardlint.laws.versions.releases import ASSUMED, Release
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -42,7 +44,7 @@ class ApiState:
 def _rows() -> dict[str, tuple[Row, ...]]:
     """Return the events of each subject, oldest first."""
     events: dict[str, list[Row]] = {}
-    for row in (*NAMES, *ARGUMENTS, *BEHAVIOURS):
+    for row in (*NAMES, *OTHERS, *ARGUMENTS, *BEHAVIOURS):
         events.setdefault(row.subject, []).append(row)
     return {name: tuple(sorted(rows, key=_order)) for name, rows in events.items()}
 
@@ -54,6 +56,12 @@ def _order(row: Row) -> Release:
 def subjects() -> Iterable[str]:
     """Return every subject of the table."""
     return _rows()
+
+
+@cache
+def has_members(name: str) -> bool:
+    """Return whether the table lists names inside this one."""
+    return any(subject.startswith(f"{name}.") for subject in _rows())
 
 
 @cache
@@ -75,10 +83,13 @@ def _known(name: str) -> str | None:
 @cache
 def state_of(name: str, release: Release = ASSUMED) -> ApiState | None:
     """Return the state in a release of a qualified name or ``function(argument=)``; None if not in the
-    table.
+    tables.
     """
     subject = _known(name)
     if subject is None:
+        function, _, keyword = name.partition("(")
+        if keyword and is_never_taken(function, keyword.removesuffix("=)")):
+            return ApiState(name, False, Row(name, Event.REMOVED, None), None)
         return None
     past = [row for row in _rows()[subject] if _order(row) <= release]
     future = [row for row in _rows()[subject] if _order(row) > release]
@@ -132,5 +143,5 @@ def turns_of_law(verdict: Rejected, api: str | None = None) -> frozenset[Release
 
 
 def _concerns(row: LawRow, verdict: Rejected, api: str | None) -> bool:
-    raised = not row.newest or verdict.exception == row.newest
-    return row.cause in (None, verdict.cause) and raised and (not row.apis or api in row.apis)
+    raised = row.newest in ("", verdict.exception) and row.stage in ("", verdict.stage)
+    return row.cause in (None, verdict.cause) and raised and (not row.apis or (api or "") in row.apis)

@@ -26,8 +26,8 @@ def position_text(span: Span) -> str:
 
 
 def _line(finding: Finding) -> str:
-    said = not about_file(finding) and finding.confirmation is not Confirmation.UNCONFIRMED
-    marks = f" ({confirmation_text(finding)})" if said else ""
+    tested = not about_file(finding) and finding.confirmation is not Confirmation.UNCONFIRMED
+    marks = f" ({confirmation_text(finding)})" if tested else ""
     if finding.expected:
         marks += " (expected)"
     message = terminal(" ".join(finding.message.split()), begins=False)

@@ -17,12 +17,12 @@ def fingerprints(findings: Iterable[Finding], lines: Callable[[Span], Sequence[s
     It is a hash of the code, the file, the text of the lines, and the index among findings that are equal in
     all of these. So it is stable when lines, or a notebook's cells, move.
     """
-    met: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
     found = []
     for finding in findings:
         key = (finding.code, project_path(finding.span.path), _text(finding.span, lines))
-        met[key] += 1
-        whole = "\0".join((*key, str(met[key]))).encode("utf-8", "surrogatepass")
+        counts[key] += 1
+        whole = "\0".join((*key, str(counts[key]))).encode("utf-8", "surrogatepass")
         found.append(hashlib.sha256(whole).hexdigest()[:32])
     return found
 

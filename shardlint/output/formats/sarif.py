@@ -94,13 +94,13 @@ def _rule(page: Page, page_of: PageOf | None) -> dict[str, Any]:
 
 
 def _result(finding: Finding, rule: int, fingerprint: str, in_file: InFile) -> dict[str, Any]:
-    said = cell_text(finding.span) + message(finding.message)
-    said += f"\n{message(finding.help)}" if finding.help else ""
+    text = cell_text(finding.span) + message(finding.message)
+    text += f"\n{message(finding.help)}" if finding.help else ""
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": rule,
         "level": _LEVELS[finding.severity],
-        "message": {"text": said},
+        "message": {"text": text},
         "locations": [_location(finding.span, in_file)],
         "partialFingerprints": {"shardlint/v1": fingerprint},
         "properties": {"confirmation": finding.confirmation.value, "confirmedBy": finding.confirmed_by},

@@ -106,23 +106,23 @@ def _segments(report: ParameterReport, mesh: int) -> list[Segment]:
 def _layouts(report: ParameterReport, mesh: int) -> Iterator[str]:
     """Yield a picture of the mesh for each spec, the one with the most memory first."""
     named = report.meshes[mesh]
-    held: dict[Spec, list[tuple[Parameter, Holding]]] = {}
+    layouts: dict[Spec, list[tuple[Parameter, Holding]]] = {}
     for parameter in report.parameters:
         one = parameter.holdings[mesh]
         if one is not None and one.spec is not None and one.shard is not None and one.problem is None:
-            held.setdefault(_trimmed(one.spec), []).append((parameter, one))
-    if not held:
+            layouts.setdefault(_trimmed(one.spec), []).append((parameter, one))
+    if not layouts:
         return
     taken = {
         spec: sum((one.bytes or 0) * parameter.count for parameter, one in ours)
-        for spec, ours in held.items()
+        for spec, ours in layouts.items()
     }
-    open_ = {spec for spec, ours in held.items() if any(one.bytes is None for _, one in ours)}
+    open_ = {spec for spec, ours in layouts.items() if any(one.bytes is None for _, one in ours)}
     yield f"<h3>Layouts <span class=small>({axes_caption(named.mesh)}; same number, same part)</span></h3>"
     yield "<div class=layouts>"
-    for spec in sorted(held, key=lambda spec: -taken[spec])[:_LAYOUTS]:
-        count = sum(parameter.count for parameter, _ in held[spec])
-        copies = words.copies_text(held[spec][0][1])
+    for spec in sorted(layouts, key=lambda spec: -taken[spec])[:_LAYOUTS]:
+        count = sum(parameter.count for parameter, _ in layouts[spec])
+        copies = words.copies_text(layouts[spec][0][1])
         yield (
             f"<div class=card><code>{html(str(spec))}</code>{mesh_picture(named.mesh, spec)}"
             f"<p class=small>{count_text(count, 'parameter')}, "
@@ -130,8 +130,8 @@ def _layouts(report: ParameterReport, mesh: int) -> Iterator[str]:
             f"every part is on {html(copies)} {'device' if copies == '1' else 'devices'}</p></div>"
         )
     yield "</div>"
-    if len(held) > _LAYOUTS:
-        yield f"<p class=small>and {len(held) - _LAYOUTS} more</p>"
+    if len(layouts) > _LAYOUTS:
+        yield f"<p class=small>and {len(layouts) - _LAYOUTS} more</p>"
 
 
 def _taken(size: int, is_open: bool) -> str:
@@ -150,9 +150,9 @@ def _trimmed(spec: Spec) -> Spec:
 
 
 def _table(report: ParameterReport, mesh: int | None, rules: list[str]) -> str:
-    shown = [p for p in report.parameters if mesh is None or p.holdings[mesh] is not None]
-    most = max((_device_bytes(parameter, mesh) for parameter in shown), default=0)
-    rows = "".join(_row(report, parameter, mesh, rules, most) for parameter in shown)
+    parameters = [p for p in report.parameters if mesh is None or p.holdings[mesh] is not None]
+    most = max((_device_bytes(parameter, mesh) for parameter in parameters), default=0)
+    rows = "".join(_row(report, parameter, mesh, rules, most) for parameter in parameters)
     heads = [_head("parameter", "text"), _head("shape", "text"), _head("dtype", "text")]
     if mesh is not None:
         heads = ["<th></th>", *heads, _head("spec", "text"), _head("copies", "number")]
@@ -194,7 +194,7 @@ def _row(report: ParameterReport, parameter: Parameter, mesh: int | None, rules:
         size = _device_bytes(parameter, mesh)
         drawn_bar = bar([Segment(parameter.name, size)], most) if size > 0 else ""
         times = f" ×{parameter.count}" if parameter.count > 1 else ""
-        cells.append(f"<td class=n data-sort={size}>{words.held_text(held)}{times}{drawn_bar}</td>")
+        cells.append(f"<td class=n data-sort={size}>{words.bytes_text(held)}{times}{drawn_bar}</td>")
     whole = "?" if parameter.bytes is None else text_of_bytes(parameter.bytes)
     cells.append(f"<td class=n data-sort={-1 if parameter.bytes is None else parameter.bytes}>{whole}</td>")
     if rules:
@@ -220,8 +220,8 @@ def _name_cell(parameter: Parameter, held: Holding | None) -> str:
 
 def _device_bytes(parameter: Parameter, mesh: int | None) -> int:
     """Return the bytes of a parameter and its duplicates on each device; -1 where unknown."""
-    held = None if mesh is None else parameter.holdings[mesh]
-    return -1 if held is None or held.bytes is None else held.bytes * parameter.count
+    size = None if mesh is None else parameter.holdings[mesh]
+    return -1 if size is None or size.bytes is None else size.bytes * parameter.count
 
 
 def _rules(rows: tuple[RuleRow, ...]) -> str:

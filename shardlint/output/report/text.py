@@ -48,8 +48,8 @@ def _draw(report: ParameterReport | InitReport, console: Console) -> None:
 def remarks(report: ParameterReport, mesh: int) -> Iterator[str]:
     """Yield the problems on one mesh, one line for each parameter."""
     for parameter in report.parameters:
-        held = parameter.holdings[mesh]
-        if held is not None and (text := words.remark(parameter, held)):
+        size = parameter.holdings[mesh]
+        if size is not None and (text := words.remark(parameter, size)):
             yield f"{words.name_of(parameter)}: {text}"
 
 
@@ -83,13 +83,13 @@ def _numbers(parameter: Parameter, mesh: int | None) -> list[str]:
     whole = "?" if parameter.bytes is None else words.text_of_bytes(parameter.bytes)
     if mesh is None:
         return [whole]
-    held = parameter.holdings[mesh]
-    return [words.held_text(held), whole, words.copies_text(held)]
+    size = parameter.holdings[mesh]
+    return [words.bytes_text(size), whole, words.copies_text(size)]
 
 
 def _write_rules(report: InitReport, write_line: Callable[..., None]) -> None:
     for number, row in enumerate(report.rules or (), 1):
-        taken = f"rule {number}, {row.rule} → {row.rule.spec}: takes {row.takes}, matches {row.matches}"
-        write_line(terminal(taken))
+        summary = f"rule {number}, {row.rule} → {row.rule.spec}: takes {row.takes}, matches {row.matches}"
+        write_line(terminal(summary))
     for finding in report.findings:
         write_line(terminal(words.finding_text(finding)), soft_wrap=True)

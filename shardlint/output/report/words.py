@@ -29,7 +29,7 @@ def names_of(parameter: Parameter) -> str:
     return "" if parameter.names is None else parameter.names
 
 
-def held_text(held: Holding | None) -> str:
+def bytes_text(held: Holding | None) -> str:
     """Return the bytes on each device, ``?`` where unknown."""
     return "?" if held is None or held.bytes is None else text_of_bytes(held.bytes)
 
@@ -69,8 +69,8 @@ def _saving(parameter: Parameter, held: Holding) -> str:
 
 def total_text(total: Total) -> str:
     """Return the sums over a mesh, and the parameters left out of them."""
-    held = text_of_bytes(total.device)
-    text = f"{held} on each device of {text_of_bytes(total.whole)}, {count_text(total.counted, 'parameter')}"
+    size = text_of_bytes(total.device)
+    text = f"{size} on each device of {text_of_bytes(total.whole)}, {count_text(total.counted, 'parameter')}"
     return text + (f"; {left_out(total)}" if total.open else "")
 
 

@@ -37,8 +37,8 @@ def _draw(tables: Sequence[FixtureTable], console: Console) -> None:
         table.add_column(f"JAX {terminal(fixture.jax)}" if fixture.jax else "JAX")
         for row in fixture.rows:
             style = "red" if row.disagreements else None
-            said = Text("\n".join(map(terminal, row.findings)) or "nothing")
-            table.add_row(Text(terminal(row.unit)), said, Text(lines(row.jax)), style=style)
+            findings = Text("\n".join(map(terminal, row.findings)) or "nothing")
+            table.add_row(Text(terminal(row.unit)), findings, Text(lines(row.jax)), style=style)
         if fixture.rows:
             console.print(table)
         else:

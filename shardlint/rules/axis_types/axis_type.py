@@ -69,8 +69,8 @@ def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
     # What to change is the call or the mesh, not the spec, unless the spec itself is refused.
     place = use.place if isinstance(use, Placement) else entry_place(use, verdict.dimension)
     if mesh is None or named is None or named not in mesh.names:
-        said = f": {verdict.detail}" if verdict.detail else ""
-        yield Problem(f"{api_text(use)} does not take the mesh's axis types{said}", place)
+        detail = f": {verdict.detail}" if verdict.detail else ""
+        yield Problem(f"{api_text(use)} does not take the mesh's axis types{detail}", place)
         return
     kind = mesh.type_of(named)
     article = "a" if kind is AxisType.MANUAL else "an"

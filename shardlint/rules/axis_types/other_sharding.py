@@ -61,16 +61,16 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.OTHER_SHARDING:
         return
-    held = f"is sharded as {verdict.detail}" if verdict.detail else "cannot be sharded so"
+    problem = f"is sharded as {verdict.detail}" if verdict.detail else "cannot be sharded so"
     if is_parameter(use):
         yield Problem(
-            f"on Explicit axes linen only asserts a parameter's names, and {array_text(use)} {held}, "
+            f"on Explicit axes linen only asserts a parameter's names, and {array_text(use)} {problem}, "
             f"not as {spec_text(use)}; give the mesh Auto axes",
             entry_place(use, verdict.dimension),
         )
         return
     yield Problem(
-        f"on Explicit axes {api_text(use)} asserts the sharding, and {array_text(use)} {held}, "
+        f"on Explicit axes {api_text(use)} asserts the sharding, and {array_text(use)} {problem}, "
         f"not as {spec_text(use)}; use jax.sharding.reshard",
         entry_place(use, verdict.dimension),
     )

@@ -80,8 +80,8 @@ def _mesh_axis(use: LogicalAxesUse) -> str:
     """Return a hint if a name is an axis of the mesh: a rule for it would only perpetuate the mistake."""
     if use.text not in use.mesh_axes:
         return ""
-    said = f'; "{use.text}" is a mesh axis, and here stands a logical name'
-    return f"{said}: the rules are for {names_text(use.known)}" if use.known else said
+    message = f'; "{use.text}" is a mesh axis, and here stands a logical name'
+    return f"{message}: the rules are for {names_text(use.known)}" if use.known else message
 
 
 def _is_near(name: str, known: str) -> bool:

@@ -98,11 +98,11 @@ def check(uses: Sequence[PatternUse | SpecUse], settings: RuleSettings) -> Itera
     for (_, path), tries in tables.items():
         if any(one.subject is None or one.environment.entry is not None for one in tries):
             continue
-        meant = [one for one in tries if not one.anything]
-        names = list(dict.fromkeys(one.subject for one in meant))
-        first = next(_beside(meant, splitting.get(path, ())), None)
-        if first is not None and len(names) > 1 and not any(one.matched for one in meant):
-            yield first, _problem(first, len({one.pattern for one in meant}), names)
+        specific = [one for one in tries if not one.anything]
+        names = list(dict.fromkeys(one.subject for one in specific))
+        first = next(_beside(specific, splitting.get(path, ())), None)
+        if first is not None and len(names) > 1 and not any(one.matched for one in specific):
+            yield first, _problem(first, len({one.pattern for one in specific}), names)
 
 
 def _beside(tries: Iterable[PatternUse], specs: Iterable[Span]) -> Iterator[PatternUse]:

@@ -9,15 +9,15 @@ from shardlint.rules.messages.common import name_text, size_text
 
 def wanted_text(use: OperationUse, verdict: Rejected) -> str:
     """Return what the operation requires, its operands as `jax.typeof` shows them, and the mismatch."""
-    said = f"{name_text(use.function)} wants {verdict.detail}"
+    text = f"{name_text(use.function)} wants {verdict.detail}"
     if use.operands:
-        said += f", and gets {operands_text(use)}"
+        text += f", and gets {operands_text(use)}"
     if verdict.axis is not None and verdict.dimension is not None:
         size = "" if verdict.size is None else f" of size {size_text(verdict.size)}"
-        said += f': dimension {verdict.dimension}{size} lies along "{verdict.axis}"'
+        text += f': dimension {verdict.dimension}{size} lies along "{verdict.axis}"'
         if verdict.ways is not None:
-            said += f" ({size_text(verdict.ways)} devices)"
-    return said
+            text += f" ({size_text(verdict.ways)} devices)"
+    return text
 
 
 def operands_text(use: OperationUse) -> str:

@@ -7,14 +7,18 @@ import re
 from shardlint.laws.core.exceptions import is_caught
 from shardlint.model.uses import ApiReference
 
+#: Options of JAX are attributes of this object.
+OPTION = "jax.config.jax_"
 #: What an import of a name, an import of a module and an attribute raise; a use does not tell them apart.
 _RAISED = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
 
 def described(name: str) -> str:
     """Return a name as users know it: `` `with mesh:` ``, or `` `check_rep=` of `jax.shard_map` ``."""
+    if name.startswith(OPTION):
+        return f"the option `{name.removeprefix('jax.config.')}`"
     function, _, argument = name.partition("(")
-    if argument:
+    if argument.endswith("=)"):
         return f"`{argument.rstrip(')')}` of `{function}`"
     return "`with mesh:`" if name.endswith(".__enter__") else f"`{name}`"
 

@@ -72,11 +72,11 @@ def check(use: CarryUse, settings: RuleSettings) -> Iterable[Problem]:
         return
     if name in _BRANCHES:
         what = f"result{use.path}" if use.path else "results"
-        said = f"the branches of `{name}` must have {what} of one type, not {use.before} and {use.after}"
+        message = f"the branches of `{name}` must have {what} of one type, not {use.before} and {use.after}"
     else:
         carry = f"carry{use.path}" if use.path else "the carry"
-        said = f"{carry} of `{name}` begins as {use.before} and comes back as {use.after}"
-    yield Problem(f"{said}; {_way_out(use, verdict, name in _BRANCHES)}", use.place)
+        message = f"{carry} of `{name}` begins as {use.before} and comes back as {use.after}"
+    yield Problem(f"{message}; {_way_out(use, verdict, name in _BRANCHES)}", use.place)
 
 
 def _way_out(use: CarryUse, verdict: Rejected, branches: bool) -> str:

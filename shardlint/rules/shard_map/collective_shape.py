@@ -77,11 +77,13 @@ def _misfit(verdict: Rejected) -> str:
     size, ways = verdict.size, verdict.ways
     if size is None or ways is None or verdict.dimension is None:
         return verdict.detail or "JAX rejects its arguments"
-    said = f"dimension {verdict.dimension} has size {size_text(size)} on each device"
+    message = f"dimension {verdict.dimension} has size {size_text(size)} on each device"
     if verdict.cause is not Cause.INDIVISIBLE:
-        return f"{said}, which without tiled=True must be the number of devices, {size_text(ways)}"
+        return f"{message}, which without tiled=True must be the number of devices, {size_text(ways)}"
     would = sizes_text(size, ways)
-    return f"{said}, which {size_text(ways)} devices cannot share" + (f"; {would} would do" if would else "")
+    return f"{message}, which {size_text(ways)} devices cannot share" + (
+        f"; {would} would do" if would else ""
+    )
 
 
 RULE = Rule(

@@ -60,12 +60,12 @@ Found = Iterable[tuple[Use, Problem]]
 def check(uses: Sequence[SpecUse | Placement | ParameterUse], settings: RuleSettings) -> Found:
     """Report entries that shard nothing although they are not None."""
     # A spec that meets an array brings the places of its entries.
-    met = {use.entry_places for use in uses if not isinstance(use, SpecUse)}
+    written = {use.entry_places for use in uses if not isinstance(use, SpecUse)}
     for use in uses:
         if not isinstance(use, SpecUse) or isinstance(use.verdict, Rejected):
             continue
         for dimension, entry in enumerate(use.spec.entries):
-            idle = dimension in use.computed and use.entry_places not in met
+            idle = dimension in use.computed and use.entry_places not in written
             if _is_empty(entry) and not _is_choice(use, entry) and not idle:
                 yield (
                     use,

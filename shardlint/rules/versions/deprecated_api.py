@@ -59,8 +59,10 @@ def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
         return
     if is_removed(first_name(state.row.instead), settings.target.low):
         return
+    instead = f"; use {state.row.instead}" if state.row.instead else ""
+    since = f" since JAX {state.row.since}" if state.row.since else ""
     yield Problem(
-        f"{described(state.name)} is deprecated since JAX {state.row.since}; use {state.row.instead}",
+        f"{described(state.name)} is deprecated{since}{instead}",
         use.place,
         severity=Severity.WARNING,
     )

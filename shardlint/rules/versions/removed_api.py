@@ -38,15 +38,19 @@ from shardlint.rules.shared_fixes import with_new_name
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a name that is removed, unless the program guards against that."""
+    """Report a name that is removed, unless the program guards against that.
+
+    It is a warning where it is not certain that the name is reached.
+    """
     state = state_of(use.name, use.release)
     if state is None or state.there or state.row is None or is_argument(use.name):
         return
-    if not isinstance(use.verdict, Rejected) or is_guarded(use):
+    if (use.reached and not isinstance(use.verdict, Rejected)) or is_guarded(use):
         return
     since = f" since JAX {state.row.since}" if state.row.since else " from JAX"
     instead = f"; use {state.row.instead}" if state.row.instead else ""
-    yield Problem(f"{described(use.name)} is gone{since}{instead}", use.place)
+    where = "" if use.reached else " (where this is reached)"
+    yield Problem(f"{described(use.name)} is gone{since}{instead}{where}", use.place)
 
 
 RULE = Rule(

@@ -60,11 +60,12 @@ def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
     state = state_of(use.name, use.release)
     if state is None or state.there or state.row is None or not is_argument(use.name):
         return
-    if not isinstance(use.verdict, Rejected):
+    if use.reached and not isinstance(use.verdict, Rejected):
         return
     since = f" since JAX {state.row.since}" if state.row.since else ""
     instead = f"; use {state.row.instead}" if state.row.instead else ""
-    yield Problem(f"{described(use.name)} is not taken{since}{instead}", use.place)
+    where = "" if use.reached else " (where this is reached)"
+    yield Problem(f"{described(use.name)} is not taken{since}{instead}{where}", use.place)
 
 
 RULE = Rule(

@@ -98,9 +98,9 @@ def _notes(text: str, comment: Comment) -> Iterator[Note]:
     if begin is None or _SUPPRESSION.match(comment.text, begin.end()):
         return
     line = next_code_line(text, comment.line) if comment.alone else comment.line
-    told = _BEHIND.split(comment.text, maxsplit=1)[0]
-    for start, stop in _items(told, begin.end()):
-        written = told[start:stop]
+    statement = _BEHIND.split(comment.text, maxsplit=1)[0]
+    for start, stop in _items(statement, begin.end()):
+        written = statement[start:stop]
         if not _DEVICES.match(written):
             column = comment.column + start
             yield Note(_item(written), line, comment.line, column, column + len(written))

@@ -19,8 +19,6 @@ _DIRECTIVE = re.compile(
     r"(?:(?<=\s)|^)#\s*shardlint:\s*(?P<verb>ignore-file|ignore|disable|enable)\b(?!-)"
     r"(?:\[(?P<codes>[^\]#]*)\])?(?P<rest>[^#]*)"
 )
-#: The beginning of a directive after other text in a comment.
-BEHIND = re.compile(r"(?<=\s)#\s*shardlint:")
 _DEVICES = re.compile(r"#\s*shardlint:.*?\bdevices\s*=\s*(?P<count>\d+)")
 #: A notebook sets XLA's flags by a magic, which is blanked before the cell is evaluated.
 _DEVICES_MAGIC = re.compile(

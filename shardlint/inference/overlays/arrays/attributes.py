@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from shardlint.inference.evaluation.evaluator import Evaluator
 
 
+#: The reason of the value of ``x.device``, which was a method before.
+DEVICE = "the device of an array"
+
+
 def _attribute(interpreter: Evaluator, value: Array, name: str, _: Place) -> Value:
     """Evaluate ``value.name``."""
     if name == "sharding":
@@ -29,7 +33,14 @@ def _attribute(interpreter: Evaluator, value: Array, name: str, _: Place) -> Val
         return Bound(Native(name, _spreading(methods.METHODS[name])), value)
     if name in ("block_until_ready", "copy", "__array__"):
         return Native(name, lambda call: value)
+    if name == "device" and is_of_jax(value):
+        return Unknown(DEVICE)
     return Unknown(f"attribute `{name}` of an array")
+
+
+def is_of_jax(value: Array) -> bool:
+    """Return whether an array is certainly a `jax.Array`."""
+    return not value.numpy and not value.struct and value.shape is not None
 
 
 def _spreading(method: Transfer) -> Transfer:

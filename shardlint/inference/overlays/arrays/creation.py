@@ -40,7 +40,7 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
 from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
-from shardlint.inference.overlays.operations import MISSING, Operation
+from shardlint.inference.overlays.operations import MISSING, Dependence, Operation
 from shardlint.laws.core.dims import Dim, fresh, product
 
 #: Accepted everywhere, without effect on shapes. The evaluator judges the placement.
@@ -202,7 +202,7 @@ def identity(call: Call) -> Value:
 
 def meshgrid(call: Call) -> Value:
     """`meshgrid(*xi, indexing, sparse)`: one array of rank len(xi) for each input."""
-    extra = Call(call.interpreter, call.name, (), call.kwargs, call.place)
+    extra = replace(call, args=())
     _, sparse, indexing = extra.bind(copy=None, sparse=None, indexing=Const("xy"))
     vectors = operands(call.args, is_numpy(call))
     if call.opaque or (order := as_str(indexing)) is None:
@@ -318,10 +318,18 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("copy", copy, sharding=elementwise_rules.first_operand, reads_values=True, methods="copy"),
     Operation("arange", arange, sharding=joining_rules.made, reads_values=False),
     Operation("logspace", logspace, sharding=joining_rules.made, reads_values=False),
-    Operation("linspace", linspace, sharding=joining_rules.made, reads_values=False),
+    Operation(
+        "linspace",
+        linspace,
+        sharding=joining_rules.made,
+        reads_values=False,
+        depends_on=Dependence.PERHAPS_NONE,
+    ),
     Operation("eye tri", eye, sharding=joining_rules.made, reads_values=False),
     Operation("identity", identity, sharding=joining_rules.made, reads_values=False),
-    Operation("meshgrid", meshgrid, sharding=MISSING, reads_values=True),
+    Operation(
+        "meshgrid", meshgrid, sharding=joining_rules.meshgrid, reads_values=True, depends_on=Dependence.ONE
+    ),
     Operation("indices", indices, sharding=joining_rules.made, reads_values=False),
     Operation("diag", diag, sharding=MISSING, reads_values=True),
     Operation("diagonal", diagonal, sharding=MISSING, reads_values=True, methods="diagonal"),

@@ -29,7 +29,7 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
 from shardlint.inference.overlays.jax.explicit.rules import slicing as slicing_rules
-from shardlint.inference.overlays.operations import MISSING, Operation
+from shardlint.inference.overlays.operations import Operation
 from shardlint.laws.core.dims import Dim, Shape, divisible, floordiv, fresh, product
 
 #: Splitting into more parts than this is not followed.
@@ -245,7 +245,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation("column_stack", column_stack, sharding=joining_rules.stacked_along(1, 2), reads_values=True),
     Operation("append", append, sharding=joining_rules.append, reads_values=True),
-    Operation("block", block, sharding=MISSING, reads_values=True),
+    Operation("block", block, sharding=joining_rules.block, reads_values=True),
     Operation("split", split, sharding=joining_rules.split, reads_values=True),
     Operation("array_split", array_split, sharding=joining_rules.split, reads_values=True),
     Operation(

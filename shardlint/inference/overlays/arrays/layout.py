@@ -28,12 +28,14 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
 from shardlint.inference.overlays.jax.explicit.rules import layout as layout_rules
-from shardlint.inference.overlays.operations import MISSING, Operation
+from shardlint.inference.overlays.operations import Dependence, Operation
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal, floordiv, fresh, product
 
 
-def reshaped(shape: Shape | None, target: Sequence[Value]) -> Shape:
+def reshaped(shape: Shape | None, target: Sequence[Value], numpy: bool = False) -> Shape:
     """Return the shape of a reshape; a single ``-1``, or a single unknown size, is the quotient of the rest.
+
+    NumPy takes any negative number for -1.
 
     Rejects a reshape that changes the number of elements for every size.
     """
@@ -42,6 +44,8 @@ def reshaped(shape: Shape | None, target: Sequence[Value]) -> Shape:
     if sum(dim == -1 for dim in dims) > 1:
         reject("more than one -1")
     if any(isinstance(dim, int) and dim < -1 for dim in dims):
+        if numpy:
+            unresolved("a negative size")
         reject("a negative size")
     known = product(dim for dim in dims if dim is not None and dim != -1)
     if shape is None or len(open_at) > 1:
@@ -75,7 +79,7 @@ def reshape(call: Call) -> Value:
         unresolved("newshape")
     a, shape, *_ = call.bind("a", "shape", order=None, copy=None, out_sharding=None)
     x = operand(a, is_numpy(call))
-    return like(call, x, reshaped(x.shape, target_items(shape)))
+    return like(call, x, reshaped(x.shape, target_items(shape), is_numpy(call)))
 
 
 def ravel(call: Call) -> Value:
@@ -392,7 +396,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("squeeze", squeeze, sharding=layout_rules.squeeze, reads_values=True, methods="squeeze"),
     Operation("broadcast_to", broadcast_to, sharding=layout_rules.broadcast_to, reads_values=True),
     Operation(
-        "broadcast_arrays", broadcast_arrays, sharding=joining_rules.broadcast_arrays, reads_values=True
+        "broadcast_arrays",
+        broadcast_arrays,
+        sharding=joining_rules.broadcast_arrays,
+        reads_values=True,
+        depends_on=Dependence.ONE,
     ),
     Operation("broadcast_shapes", broadcast_shapes, sharding=None, reads_values=False),
     Operation("tile", tile, sharding=layout_rules.tile, reads_values=True),
@@ -416,9 +424,27 @@ OPERATIONS: tuple[Operation, ...] = (
         numpy_parameters=("m",),
     ),
     Operation("rot90", rot90, sharding=layout_rules.rot90, reads_values=True),
-    Operation("atleast_1d", atleast(1), sharding=layout_rules.at_least(1), reads_values=True),
-    Operation("atleast_2d", atleast(2), sharding=layout_rules.at_least(2), reads_values=True),
-    Operation("atleast_3d", atleast(3), sharding=layout_rules.at_least(3), reads_values=True),
+    Operation(
+        "atleast_1d",
+        atleast(1),
+        sharding=layout_rules.at_least(1),
+        reads_values=True,
+        depends_on=Dependence.ONE,
+    ),
+    Operation(
+        "atleast_2d",
+        atleast(2),
+        sharding=layout_rules.at_least(2),
+        reads_values=True,
+        depends_on=Dependence.ONE,
+    ),
+    Operation(
+        "atleast_3d",
+        atleast(3),
+        sharding=layout_rules.at_least(3),
+        reads_values=True,
+        depends_on=Dependence.ONE,
+    ),
     Operation("tril triu", triangle, sharding=layout_rules.triangle, reads_values=True),
-    Operation("resize", resize, sharding=MISSING, reads_values=True),
+    Operation("resize", resize, sharding=layout_rules.resize, reads_values=True),
 )

@@ -74,7 +74,7 @@ def _with_star(function: Transfer, name: str) -> Transfer:
 
 
 def _flatten(call: Call) -> Value:
-    call.bind("self_", order=None)
+    call.bind("a", order=None, out_sharding=None)
     x = _receiver(call)
     return Array(layout.reshaped(x.shape, (Const(-1),)), x.dtype, x.weak, x.numpy)
 

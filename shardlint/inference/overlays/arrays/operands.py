@@ -30,13 +30,13 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import as_dtype, narrowed, promote
 from shardlint.laws.core.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
 from shardlint.laws.core.values import Unknown
-from shardlint.support.fast_frozen import frozen
+from shardlint.support.lazy_dataclass import dataclass
 
 Transfer = Callable[[Call], Value]
 _NO_NAMES: Mapping[str, tuple[str, ...]] = {}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Impossible(Unknown):
     """The result of a call that the library rejects for its operands; ``problem`` is the reason."""
 

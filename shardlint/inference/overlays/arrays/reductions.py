@@ -27,7 +27,7 @@ from shardlint.inference.overlays.arrays.operands import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.rules import reductions as reduction_rules
-from shardlint.inference.overlays.operations import MISSING, Operation
+from shardlint.inference.overlays.operations import MISSING, Dependence, Operation
 from shardlint.laws.core.dims import Shape, product
 
 #: A rule maps the operand's dtype, and whether numpy computes, to the result's dtype.
@@ -54,8 +54,8 @@ def reduction(rule: DtypeRule, *names: str) -> Transfer:
         x = operand(a, is_numpy(call))
         shape = x.shape
         if given(where := options.get("where")) and shape is not None:
-            meant = broadcast([shape, operand(where).shape])
-            if meant != shape:
+            combined = broadcast([shape, operand(where).shape])
+            if combined != shape:
                 unresolved("the mask reshapes the operand")
         shape = reduced(shape, options.get("axis"), truth(options.get("keepdims"), False))
         dtype = x.dtype
@@ -190,12 +190,14 @@ def logsumexp(call: Call) -> Value:
 
 def trace(call: Call) -> Value:
     """`trace(a, offset, axis1, axis2, dtype)`."""
-    a, _, first, second, dtype, _ = call.bind("a", offset=None, axis1=None, axis2=None, dtype=None, out=None)
+    a, _, first, second, dtype, _ = call.bind(
+        "a", offset=None, axis1=Const(0), axis2=Const(1), dtype=None, out=None
+    )
     x = operand(a, is_numpy(call))
     if x.shape is None:
         return result(call, None, None)
     rank = len(x.shape)
-    gone = {axis_of(first or Const(0), rank), axis_of(second or Const(1), rank)}
+    gone = {axis_of(first, rank), axis_of(second, rank)}
     if len(gone) == 1:
         unresolved("the axes are equal")
     shape = tuple(dim for i, dim in enumerate(x.shape) if i not in gone)
@@ -315,7 +317,13 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation("median nanmedian", median, sharding=MISSING, reads_values=True),
     Operation("quantile percentile", quantile, sharding=MISSING, reads_values=True),
-    Operation("average", average, sharding=reduction_rules.average, reads_values=False),
+    Operation(
+        "average",
+        average,
+        sharding=reduction_rules.average,
+        reads_values=False,
+        depends_on=Dependence.PERHAPS_NONE,
+    ),
     Operation("trace", trace, sharding=reduction_rules.trace, reads_values=True, methods="trace"),
     Operation("allclose", allclose, sharding=reduction_rules.compared, reads_values=True),
     Operation(
@@ -323,6 +331,7 @@ OPERATIONS: tuple[Operation, ...] = (
         allclose,
         sharding=reduction_rules.compared,
         reads_values=False,
+        depends_on=Dependence.PERHAPS_NONE,
         parameters=("a1", "a2"),
         numpy_parameters=("a1", "a2"),
     ),

@@ -30,7 +30,7 @@ from shardlint.inference.overlays.jax.explicit.rules import elementwise as eleme
 from shardlint.inference.overlays.jax.explicit.rules import indexing as indexing_rules
 from shardlint.inference.overlays.jax.explicit.rules import reductions as reduction_rules
 from shardlint.inference.overlays.jax.explicit.rules import slicing as slicing_rules
-from shardlint.inference.overlays.operations import MISSING, Operation
+from shardlint.inference.overlays.operations import MISSING, Dependence, Operation
 from shardlint.laws.core.dims import Dim, Shape, fresh, lower_bound, product
 
 
@@ -169,6 +169,9 @@ def diff(call: Call) -> Value:
     a, n, axis = call.bind("a", n=Const(1), axis=Const(-1))
     x, times = operand(a, is_numpy(call)), known_int(n)
     shape = known_rank(x)
+    if times == 0:
+        # It is returned, whatever the axis.
+        return like(call, x, shape)
     if not shape:
         reject("a scalar")
     at = axis_of(axis, len(shape))
@@ -203,7 +206,7 @@ def polyval(call: Call) -> Value:
 
 def lexsort(call: Call) -> Value:
     """`lexsort(keys)`: integers, in the shape of one key."""
-    keys, _ = call.bind("keys", axis=None)
+    keys, _ = call.bind("keys", axis=Const(-1))
     arrays = sequence(keys, is_numpy(call))
     shapes = [known_rank(x) for x in arrays]
     return result(call, tuple(same_dim(dims) for dims in zip(*shapes, strict=True)), "int64")
@@ -229,17 +232,30 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("argwhere", argwhere, sharding=MISSING, reads_values=False),
     Operation("take", take, sharding=indexing_rules.take, reads_values=True, methods="take"),
     Operation("take_along_axis", take_along_axis, sharding=indexing_rules.take_along_axis, reads_values=True),
-    Operation("select", select, sharding=MISSING, reads_values=True),
+    Operation("select", select, sharding=elementwise_rules.select_first, reads_values=True),
     Operation("sort", sort, sharding=reduction_rules.ordered, reads_values=True),
-    Operation("argsort", argsort, sharding=reduction_rules.order_of, reads_values=True, methods="argsort"),
+    Operation(
+        "argsort",
+        argsort,
+        sharding=reduction_rules.order_of,
+        reads_values=True,
+        depends_on=Dependence.PERHAPS_NONE,
+        methods="argsort",
+    ),
     Operation("searchsorted", searchsorted, sharding=MISSING, reads_values=True, methods="searchsorted"),
     Operation("digitize", digitize, sharding=MISSING, reads_values=True),
     Operation("isin", isin, sharding=MISSING, reads_values=True),
     Operation("interp", interp, sharding=MISSING, reads_values=True),
     Operation("bincount", bincount, sharding=MISSING, reads_values=True),
     Operation("diff", diff, sharding=slicing_rules.difference, reads_values=True),
-    Operation("trapezoid", trapezoid, sharding=MISSING, reads_values=True),
+    Operation("trapezoid", trapezoid, sharding=reduction_rules.trapezoid, reads_values=True),
     Operation("polyval", polyval, sharding=MISSING, reads_values=True),
-    Operation("lexsort", lexsort, sharding=MISSING, reads_values=True),
+    Operation(
+        "lexsort",
+        lexsort,
+        sharding=reduction_rules.lexsort,
+        reads_values=True,
+        depends_on=Dependence.PERHAPS_NONE,
+    ),
     Operation("unique", unique, sharding=MISSING, reads_values=False),
 )

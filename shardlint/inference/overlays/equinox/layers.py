@@ -33,7 +33,7 @@ from shardlint.inference.overlays.arrays.operands import (
     unresolved,
 )
 from shardlint.inference.overlays.flax.common.layer_shapes import dim_of, dims_of, spatial_ints
-from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
+from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
 from shardlint.laws.core.dims import Dim, Shape, floordiv
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
@@ -66,12 +66,12 @@ class Build:
         """Return a new parameter of the layer."""
         dtype = self.args.get("dtype")
         name = as_dtype(dtype) if given(dtype) and dtype is not None else "float32"
-        return Array(shape, name, origin=self.call.place, typed=made_here(self.call.interpreter, shape))
+        return Array(shape, name, origin=self.call.place, typed=replicated_here(self.call.interpreter, shape))
 
     def layer(self, name: str, **args: Value) -> LibraryObject:
         """Return another layer, with the dtype of this one."""
-        kept = {key: self.args[key] for key in ("dtype",) if key in self.args}
-        return _made(self.call, name, {**kept, **args})
+        options = {key: self.args[key] for key in ("dtype",) if key in self.args}
+        return _made(self.call, name, {**options, **args})
 
 
 @dataclass(slots=True)
@@ -114,8 +114,8 @@ class Layer:
 def _made(call: Call, name: str, args: dict[str, Value]) -> LibraryObject:
     layer = LAYERS[name]
     fields = {key: args[key] for key in layer.parameters if key in args and key not in ("key", "dtype")}
-    made = layer.build(Build(call, {**args, **layer.fixed}))
-    return LibraryObject(_PREFIX + name, {**fields, **made}, call.place)
+    built = layer.build(Build(call, {**args, **layer.fixed}))
+    return LibraryObject(_PREFIX + name, {**fields, **built}, call.place)
 
 
 def _construct(name: str) -> Transfer:
@@ -289,10 +289,10 @@ def _norm(b: Build) -> dict[str, Value]:
     if given(b.args.get("elementwise_affine")):
         unresolved("a deprecated argument")
     shape = dims_of(b.args.get("shape"))
-    made: dict[str, Value] = {"shape": shape_value(shape)}
+    fields: dict[str, Value] = {"shape": shape_value(shape)}
     for name in ("weight", "bias"):
-        made[name] = b.param(shape) if b.flag(f"use_{name}", True) else NONE
-    return made
+        fields[name] = b.param(shape) if b.flag(f"use_{name}", True) else NONE
+    return fields
 
 
 def _group_norm(b: Build) -> dict[str, Value]:
@@ -313,13 +313,13 @@ def _norm_call(f: Forward) -> Value:
 def _gates(count: int) -> Callable[[Build], dict[str, Value]]:
     def build(b: Build) -> dict[str, Value]:
         inner, hidden, biased = b.dim("input_size"), b.dim("hidden_size"), b.flag("use_bias", True)
-        made: dict[str, Value] = {
+        fields: dict[str, Value] = {
             "weight_ih": b.param((count * hidden, inner)),
             "weight_hh": b.param((count * hidden, hidden)),
             "bias": b.param((count * hidden,)) if biased else NONE,
         }
         # The new gate of a GRU has its own bias.
-        return made | {"bias_n": b.param((hidden,)) if biased else NONE} if count == 3 else made
+        return fields | {"bias_n": b.param((hidden,)) if biased else NONE} if count == 3 else fields
 
     return build
 

@@ -150,14 +150,14 @@ def _lifted(
             return hide(interpreter.call(wrapped, args, kwargs, inner.place, inner.opaque), _is_static)
 
         traced = Native(function_name(function), shown, wraps=function)
-        made = interpreter.call(External(name), [traced], takes(options), call.place)
+        lifted = interpreter.call(External(name), [traced], takes(options), call.place)
 
         def run(inner: Call) -> Value:
             args = [hide(arg, _is_static) for arg in inner.args]
             if differentiates and args:
                 args[0] = hide(inner.args[0], _is_not_differentiated, _PLAIN)
             kwargs = {key: hide(value, _is_static) for key, value in inner.kwargs.items()}
-            return show(interpreter.call(made, args, kwargs, inner.place, inner.opaque), _PLAIN)
+            return show(interpreter.call(lifted, args, kwargs, inner.place, inner.opaque), _PLAIN)
 
         native = Native(f"{call.name}({function_name(function)})", run, wraps=function, origin=call.place)
         return interpreter.wrapped(native)
@@ -350,19 +350,19 @@ def _tree_at(call: Call) -> Value:
         unresolved("what is replaced is not known")
     if replace is not None and (values is None or len(values) != len(nodes)):
         unresolved("what replaces it is not known")
-    met: set[int] = set()
+    visited: set[int] = set()
 
     def exchange(node: Value) -> Value:
         for number, wanted in enumerate(nodes):
             if node is wanted:
-                met.add(number)
+                visited.add(number)
                 if function is None:
                     return (values or ())[number] or NONE
                 return call.interpreter.call(function, [_unmarked(node)], {}, call.place)
         return _unmarked(node)
 
     changed = tree_map(exchange, marked, is_leaf=lambda node: any(node is wanted for wanted in nodes))
-    return changed if len(met) == len(nodes) else unresolved("what is replaced is not known")
+    return changed if len(visited) == len(nodes) else unresolved("what is replaced is not known")
 
 
 def _holds(tree: Value, node: Value) -> bool:

@@ -86,7 +86,7 @@ def glu(call: Call) -> Value:
 
 def one_hot(call: Call) -> Value:
     """`one_hot(x, num_classes, dtype, axis)`: adds an axis of classes."""
-    x, classes, dtype, axis = call.bind("x", "num_classes", dtype=None, axis=Const(-1))
+    x, classes, dtype, axis, _ = call.bind("x", "num_classes", dtype=None, axis=Const(-1), out_sharding=None)
     shape = known_rank(operand(x))
     at = axis_of(axis, len(shape) + 1)
     (size,) = shape_of(classes)

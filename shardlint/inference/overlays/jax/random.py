@@ -20,7 +20,7 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
 from shardlint.inference.overlays.jax.explicit.rules import random as random_rules
-from shardlint.inference.overlays.operations import MISSING, Operation, library_table
+from shardlint.inference.overlays.operations import MISSING, Dependence, Operation, library_table
 from shardlint.laws.core.dims import Dim, Shape, lower_bound
 
 #: The dtype of a typed key with the default generator.
@@ -257,8 +257,14 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("bernoulli", bernoulli, sharding=random_rules.keyed, reads_values=True),
     Operation("truncated_normal", truncated_normal, sharding=random_rules.keyed, reads_values=True),
     Operation("categorical", categorical, sharding=random_rules.keyed, reads_values=True),
-    Operation("permutation", permutation, sharding=random_rules.keyed, reads_values=False),
-    Operation("choice", choice, sharding=MISSING, reads_values=False),
+    Operation(
+        "permutation",
+        permutation,
+        sharding=random_rules.keyed,
+        reads_values=False,
+        depends_on=Dependence.PERHAPS_NONE,
+    ),
+    Operation("choice", choice, sharding=MISSING, reads_values=False, depends_on=Dependence.PERHAPS_NONE),
     Operation("dirichlet", dirichlet, sharding=random_rules.keyed, reads_values=True),
     Operation("multivariate_normal", multivariate_normal, sharding=random_rules.keyed, reads_values=True),
     Operation("orthogonal", orthogonal, sharding=random_rules.keyed, reads_values=True),

@@ -33,9 +33,9 @@ def map_(call: Call) -> Value:
     function, tree, *rest = call.args
 
     def at_leaf(leaf: Value, *parts: Value) -> Value:
-        made = call.interpreter.call(function, [leaf, *parts], {}, call.place)
+        value = call.interpreter.call(function, [leaf, *parts], {}, call.place)
         # An unknown leaf may be a whole tree.
-        return leaf if isinstance(leaf, Unknown | Alternatives) else made
+        return leaf if isinstance(leaf, Unknown | Alternatives) else value
 
     return tree_map(at_leaf, tree, *rest, is_leaf=stops(call, call.kwargs.get("is_leaf")))
 

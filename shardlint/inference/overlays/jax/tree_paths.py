@@ -43,17 +43,17 @@ def key_text(key: Value, simple: bool = False) -> str | None:
     if not isinstance(key, LibraryObject) or key.kind not in KEYS:
         return None
     field, form = KEYS[key.kind]
-    held = key.fields[field]
-    if not isinstance(held, Const) or not isinstance(held.value, str | int | float | None):
+    value = key.fields[field]
+    if not isinstance(value, Const) or not isinstance(value.value, str | int | float | None):
         return None
-    return str(held.value) if simple else form.format(held.value)
+    return str(value.value) if simple else form.format(value.value)
 
 
 def _key(kind: str) -> Transfer:
     def make(call: Call) -> Value:
         field = KEYS[kind][0]
-        (held,) = call.bind(field)
-        return LibraryObject(kind, {field: held or NONE}, call.place)
+        (value,) = call.bind(field)
+        return LibraryObject(kind, {field: value or NONE}, call.place)
 
     return make
 
@@ -78,8 +78,8 @@ def map_with_path(call: Call) -> Value:
     function, tree, *rest = call.args
 
     def at_leaf(path: tuple[Value, ...], leaf: Value, *parts: Value) -> Value:
-        made = call.interpreter.call(function, [_path_to(path, leaf), leaf, *parts], {}, call.place)
-        return leaf if isinstance(leaf, Unknown | Alternatives) else made
+        value = call.interpreter.call(function, [_path_to(path, leaf), leaf, *parts], {}, call.place)
+        return leaf if isinstance(leaf, Unknown | Alternatives) else value
 
     return tree_map_with_path(at_leaf, tree, *rest, is_leaf=stops(call, call.kwargs.get("is_leaf")))
 
@@ -142,16 +142,16 @@ def _path(prefix: tuple, separator: str | None) -> Hashable:
 
 
 def _nested(rows: dict[tuple, Value]) -> DictValue:
-    made: dict[Hashable, Value] = {}
+    tree: dict[Hashable, Value] = {}
     for path, leaf in rows.items():
-        inner = made
+        inner = tree
         for key in path[:-1]:
             holder = inner.setdefault(key, DictValue({}))
             if not isinstance(holder, DictValue) or holder.items is None:
                 unresolved("a path through a leaf")
             inner = holder.items
         inner[path[-1]] = leaf
-    return DictValue(made)
+    return DictValue(tree)
 
 
 def _separator(value: Value | None) -> str | None:
@@ -190,9 +190,9 @@ def unflatten_dict(call: Call) -> Value:
         if not isinstance(path, tuple) or not path:
             unresolved("a key that is no path")
         rows[path] = leaf
-    made = _nested(rows)
-    made.path = call.interpreter.path
-    return made
+    tree = _nested(rows)
+    tree.path = call.interpreter.path
+    return tree
 
 
 def path_aware_map(call: Call) -> Value:
@@ -201,11 +201,11 @@ def path_aware_map(call: Call) -> Value:
     if function is None or not isinstance(tree, DictValue):
         unresolved("the tree is not known")
     rows = _flat(tree, True, lambda prefix, node: False)
-    made = {
+    values = {
         path: call.interpreter.call(function, [constant(path), leaf], {}, call.place)
         for path, leaf in rows.items()
     }
-    return _nested(made)
+    return _nested(values)
 
 
 _FUNCTIONS: dict[str, Transfer] = {

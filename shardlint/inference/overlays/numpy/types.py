@@ -17,10 +17,10 @@ _LIMITS = ("eps", "max", "min", "resolution", "smallest_normal", "tiny")
 
 def _asked(call: Call) -> str | None:
     """Return the dtype that the argument names, or the dtype of an array."""
-    (asked,) = call.bind("dtype")
-    if isinstance(asked, Array):
-        return asked.dtype
-    dtype = as_dtype(asked)
+    (requested,) = call.bind("dtype")
+    if isinstance(requested, Array):
+        return requested.dtype
+    dtype = as_dtype(requested)
     return dtype if is_numpy(call) else narrowed(dtype)
 
 

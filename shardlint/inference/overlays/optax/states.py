@@ -53,8 +53,8 @@ def like(tree: Value, dtype: Value | None = None) -> Value:
     cast = dtype is not None and not is_none(dtype)
 
     def fresh(array: Array, _: str) -> Value:
-        held = as_dtype(dtype) if cast and dtype is not None else array.dtype
-        return replace(array, dtype=held, weak=False, numpy=False, sharding=None, committed=None,
+        own_dtype = as_dtype(dtype) if cast and dtype is not None else array.dtype
+        return replace(array, dtype=own_dtype, weak=False, numpy=False, sharding=None, committed=None,
                        struct=False, name=None)  # fmt: skip
 
     return map_arrays(tree, fresh)
@@ -108,15 +108,15 @@ def masked(inner: Init, mask: Value) -> Init:
     def init(call: Call, params: Value) -> Value:
         if isinstance(params, LibraryObject) and params.kind == PLACEHOLDER:
             return Tuple((inner(call, params),), call.place, ("inner_state",))
-        kept = mask
+        selected = mask
         if is_callable(mask):
-            kept = call.interpreter.call(mask, [params], {}, call.place)
+            selected = call.interpreter.call(mask, [params], {}, call.place)
 
         def choose(wanted: Value, part: Value) -> Value:
             decided = truth(wanted)
             return Unknown("what is masked is not known") if decided is None else part if decided else EMPTY
 
-        return Tuple((inner(call, tree_map(choose, kept, params)),), call.place, ("inner_state",))
+        return Tuple((inner(call, tree_map(choose, selected, params)),), call.place, ("inner_state",))
 
     return init
 

@@ -76,13 +76,13 @@ def _partition(call: Call) -> Value:
     known = dict(transforms.items)
 
     def init(inner: Call, params: Value) -> Value:
-        asked = isinstance(params, LibraryObject) and params.kind == PLACEHOLDER
+        is_placeholder = isinstance(params, LibraryObject) and params.kind == PLACEHOLDER
         labelled: Value = labels
-        if is_callable(labels) and not asked:
+        if is_callable(labels) and not is_placeholder:
             labelled = inner.interpreter.call(labels, [params], {}, inner.place)
         states: dict[Hashable, Value] = {}
         for group, one in known.items():
-            mask = NONE if asked else tree_map(partial(_is_group, group), labelled)
+            mask = NONE if is_placeholder else tree_map(partial(_is_group, group), labelled)
             states[group] = masked(init_of(one), mask)(inner, params)
         return Tuple((DictValue(states),), inner.place, ("inner_states",))
 
@@ -144,7 +144,7 @@ def _injected(call: Call) -> Value:
     return Native("optax.inject_hyperparams(...)", make)
 
 
-def _made_by_program(call: Call) -> Value:
+def _custom_transformation(call: Call) -> Value:
     """``optax.GradientTransformation(init, update)`` from the program's own functions."""
     init, update = call.bind("init", "update")
     if init is None or update is None:
@@ -213,8 +213,8 @@ _OTHERS: dict[str, Rule] = {
     "multi_transform": _partition,
     "MultiSteps": _multi_steps,
     "apply_if_finite": _apply_if_finite,
-    "GradientTransformation": _made_by_program,
-    "GradientTransformationExtraArgs": _made_by_program,
+    "GradientTransformation": _custom_transformation,
+    "GradientTransformationExtraArgs": _custom_transformation,
 }
 
 TABLE: dict[str, Rule] = {

@@ -46,23 +46,23 @@ def parts(value: Value, trees: Trees | None = None) -> dict[str, Value] | None:
     if not isinstance(value, Instance):
         return None
     if isinstance(value.cls.nodes, tuple):
-        return _held_under(value, value.cls.nodes)
+        return _children_named(value, value.cls.nodes)
     if is_data_node(value):
         return _data(value.attributes) if _is_tree(value, trees) else None
     if not library_bases(value.cls) & NODE_BASES:
         return None
     names = (name for name, default in all_fields(value.cls).items() if not _is_static(default))
-    return _held_under(value, names)
+    return _children_named(value, names)
 
 
-def _held_under(value: Instance, names: Iterable[str]) -> dict[str, Value]:
+def _children_named(value: Instance, names: Iterable[str]) -> dict[str, Value]:
     found = {name: value.attributes.get(name) for name in names}
     return {name: held for name, held in found.items() if held is not None}
 
 
 def is_whole(value: Value) -> bool:
     """Return whether `parts` returns all children of an object."""
-    if is_data_node(value) and any(isinstance(held, Unknown) for held in _held(value).values()):
+    if is_data_node(value) and any(isinstance(child, Unknown) for child in _held(value).values()):
         return False
     if not isinstance(value, Instance):
         return isinstance(value, LibraryObject)
@@ -80,8 +80,12 @@ def with_parts(value: Value, changed: Mapping[str, Value]) -> Value:
 
 def map_parts(value: Value, change: Callable[[str, Value], Value]) -> Value:
     """Return a copy of an object with each child changed; a value without children is returned as it is."""
-    held = parts(value)
-    return with_parts(value, {name: change(name, part) for name, part in held.items()}) if held else value
+    children = parts(value)
+    return (
+        with_parts(value, {name: change(name, part) for name, part in children.items()})
+        if children
+        else value
+    )
 
 
 def _is_static(default: Value | None) -> bool:

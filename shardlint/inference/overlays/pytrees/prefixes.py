@@ -66,8 +66,8 @@ def map_prefix(prefix: Value, tree: Value, change: LeafFunction, path: str = "")
             {k: map_prefix(prefix.items[k], v, change, f"{path}[{k!r}]") for k, v in tree.items.items()},
             tree.origin,
         )
-    given_parts, held = parts(prefix), parts(tree)
-    if given_parts is not None and held is not None and given_parts.keys() == held.keys():
+    given_parts, children = parts(prefix), parts(tree)
+    if given_parts is not None and children is not None and given_parts.keys() == children.keys():
         return map_parts(
             tree, lambda name, part: map_prefix(given_parts[name], part, change, f"{path}.{name}")
         )
@@ -108,11 +108,11 @@ def _is_object(value: Value) -> bool:
 
 def _objects_differ(prefix: Value, tree: Value, path: str, at: str) -> str | None:
     """Return where the two differ, if one of them is an object: its class is part of the structure."""
-    given, held = _node_text(prefix), _node_text(tree)
-    if given is None or held is None:
+    given, actual = _node_text(prefix), _node_text(tree)
+    if given is None or actual is None:
         return None
-    if given != held:
-        return f"{given} of specs{' for' if held != _ARRAY else ', but'} {held}{at}"
+    if given != actual:
+        return f"{given} of specs{' for' if actual != _ARRAY else ', but'} {actual}{at}"
     if not isinstance(prefix, Instance) or not isinstance(tree, Instance) or prefix.cls is not tree.cls:
         return None
     ours, theirs = parts(prefix) or {}, parts(tree) or {}
@@ -191,12 +191,12 @@ def map_arrays(
     if isinstance(tree, DictValue) and tree.items is not None:
         return DictValue({k: below(v, f"{path}[{k!r}]") for k, v in tree.items.items()}, tree.origin)
     if isinstance(tree, (LibraryObject, Instance)):
-        held = parts(tree, trees)
-        if not held:
+        children = parts(tree, trees)
+        if not children:
             return tree
         # Boxes and variables count as one array in paths.
-        named = isinstance(tree, Instance) or len(held) > 1
-        changed = {name: below(part, f"{path}.{name}" if named else path) for name, part in held.items()}
+        named = isinstance(tree, Instance) or len(children) > 1
+        changed = {name: below(part, f"{path}.{name}" if named else path) for name, part in children.items()}
         return with_parts(tree, changed)
     return tree
 

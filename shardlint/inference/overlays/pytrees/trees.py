@@ -107,20 +107,20 @@ def _sorted(items: dict[Hashable, Value]) -> list[Any]:
 
 
 def _object(value: Instance | LibraryObject) -> Node | None:
-    held = parts(value)
-    if held is None:
+    children = parts(value)
+    if children is None:
         if isinstance(value, Instance):
             _check_leaf(value.cls)
         return None
     if not is_whole(value):
         unresolved("an object in the tree is not known")
-    names = tuple(held)
+    names = tuple(children)
 
     def make(made: Sequence[Value]) -> Value:
         return with_parts(value, dict(zip(names, made, strict=True)))
 
     kind = value.cls.name if isinstance(value, Instance) else value.kind
-    return Node(_names(names), tuple(held.values()), make, ("object", kind, *names))
+    return Node(_names(names), tuple(children.values()), make, ("object", kind, *names))
 
 
 def _check_leaf(cls: ClassValue) -> None:
@@ -175,11 +175,11 @@ def tree_map_with_path(
         if node is None:
             return function(path, value, *others)
         columns = [_matching(node, other) for other in others]
-        made = [
+        items = [
             visit((*path, key), child, *(column[i] for column in columns))
             for i, (key, child) in enumerate(zip(node.keys, node.children, strict=True))
         ]
-        return node.make(made)
+        return node.make(items)
 
     return visit((), tree, *rest)
 

@@ -39,15 +39,15 @@ class Expressions(Written):
         translate = _EXPRESSIONS.get(type(node))
         if translate is None:
             raise Untranslated
-        made = translate(self, node)
-        self.made.append(made)
-        return made
+        translated = translate(self, node)
+        self.made.append(translated)
+        return translated
 
     def label(self, name: str, _: ast.arg | ast.keyword) -> Any:
         """Return the node of the name with which a parameter or argument begins."""
-        made = MAKE[cst.Name](name)
-        self.made.append(made)
-        return made
+        translated = MAKE[cst.Name](name)
+        self.made.append(translated)
+        return translated
 
     def optional(self, node: ast.expr | None) -> Any:
         return None if node is None else self.expression(node)
@@ -75,12 +75,12 @@ class Expressions(Written):
     def strings(self, node: ast.Constant | ast.JoinedStr, written: str) -> Any:
         """Return the node of one literal, or of several in a row, each of which contains the next ones."""
         literals = _literals(written)
-        made = [self.literal(one, node if len(literals) == 1 else None) for one in literals]
-        if not made or None in made:
+        parts = [self.literal(one, node if len(literals) == 1 else None) for one in literals]
+        if not parts or None in parts:
             return self.parsed(node)
-        whole = made.pop()
-        while made:
-            whole = MAKE[cst.ConcatenatedString](made.pop(), whole)
+        whole = parts.pop()
+        while parts:
+            whole = MAKE[cst.ConcatenatedString](parts.pop(), whole)
         return whole
 
     def literal(self, written: str, node: ast.expr | None) -> Any:
@@ -200,10 +200,10 @@ class Expressions(Written):
 
     def boolean(self, node: ast.BoolOp) -> Any:
         operator = OPERATORS[type(node.op)][0]
-        made = self.expression(node.values[0])
+        left = self.expression(node.values[0])
         for value in node.values[1:]:
-            made = MAKE[cst.BooleanOperation](made, operator, self.expression(value))
-        return made
+            left = MAKE[cst.BooleanOperation](left, operator, self.expression(value))
+        return left
 
     def unary(self, node: ast.UnaryOp) -> Any:
         return MAKE[cst.UnaryOperation](OPERATORS[type(node.op)][0], self.expression(node.operand))

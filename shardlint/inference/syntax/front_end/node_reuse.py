@@ -126,35 +126,35 @@ class Noting(Translator):
         return self.block(body)
 
     def expression(self, node: ast.expr) -> Any:
-        kept = self._spare.pop(self.written(node), None) if self._spare else None
-        if kept is None:
+        spare = self._spare.pop(self.written(node), None) if self._spare else None
+        if spare is None:
             return super().expression(node)
-        self.made += kept
+        self.made += spare
         # None of these can be taken again, nor the statements around them.
-        taken = set(map(id, kept))
+        taken = set(map(id, spare))
         self._spare = {text: made for text, made in self._spare.items() if taken.isdisjoint(map(id, made))}
-        return kept[-1]
+        return spare[-1]
 
     def field(self, node: ast.expr) -> Any:
         # Its places belong to another text.
         spare, self._spare = self._spare, {}
-        made = super().field(node)
+        part = super().field(node)
         self._spare = spare
-        return made
+        return part
 
     def statement(self, make: Callable[[Translator, Any], Any], node: ast.stmt) -> Any:
         written = self._statement_text(node)
         start, before = len(self.made), len(self.noted)
-        if kept := self._former.take(written):
-            *_, last = kept
+        if former := self._former.take(written):
+            *_, last = former
             self.made += self._former.made[last.start : last.stop]
-            self.noted += [one.moved(start - last.start) for one in kept]
+            self.noted += [one.moved(start - last.start) for one in former]
             return last.node
         if isinstance(node, _FunctionDef):
             return self._function(make, node, written)
-        made = super().statement(make, node)
-        self.noted.append(Noted(written, made, start, len(self.made), len(self.noted) - before))
-        return made
+        translated = super().statement(make, node)
+        self.noted.append(Noted(written, translated, start, len(self.made), len(self.noted) - before))
+        return translated
 
     def _function(
         self,
@@ -166,13 +166,13 @@ class Noting(Translator):
         header = self.between(_start(node), _start(node.body[0])).rstrip()
         number = self._former.take_function(around, header)
         self._around = -1 if number is None else number
-        made = super().statement(make, node)
+        translated = super().statement(make, node)
         self._around = around
         if number is not None:
-            self.again.append((self._former.noted[number].node, made))
+            self.again.append((self._former.noted[number].node, translated))
         inner, stop = len(self.noted) - before, self._header_stops.pop()
-        self.noted.append(Noted(written, made, start, len(self.made), inner, header, stop))
-        return made
+        self.noted.append(Noted(written, translated, start, len(self.made), inner, header, stop))
+        return translated
 
     def header(self, node: _FunctionDef) -> Sequence[Any]:
         if self._around is None or self._around < 0:
@@ -205,9 +205,9 @@ class _Parts(Translator):
 
     def field(self, node: ast.expr) -> Any:
         places, self.places = self.places, {}
-        made = super().field(node)
+        part = super().field(node)
         self.places = places
-        return made
+        return part
 
 
 def _expressions(statement: Noted, made: Sequence[cst.CSTNode]) -> dict[str, Sequence[cst.CSTNode]]:

@@ -179,10 +179,10 @@ class Translator(Expressions):
 
 def _dotted(name: str) -> Any:
     first, *rest = name.split(".")
-    made = MAKE[cst.Name](first)
+    dotted = MAKE[cst.Name](first)
     for part in rest:
-        made = MAKE[cst.Attribute](made, MAKE[cst.Name](part))
-    return made
+        dotted = MAKE[cst.Attribute](dotted, MAKE[cst.Name](part))
+    return dotted
 
 
 def _as(name: str | None) -> Any:

@@ -47,8 +47,8 @@ def _lacking(written: str, module: str, attributes: Sequence[str]) -> dict[str, 
     for attribute in attributes:
         written = f"{written}.{attribute}"
         if attribute not in PUBLISHED[module]:
-            meant = _inside(attribute, module)
-            return {written: meant.pop()} if len(meant) == 1 else {}
+            corrected = _inside(attribute, module)
+            return {written: corrected.pop()} if len(corrected) == 1 else {}
         module = f"{module}.{attribute}"
         if module not in PUBLISHED:
             break

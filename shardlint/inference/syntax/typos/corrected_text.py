@@ -96,8 +96,8 @@ def _changes(
     """Return the replacements for the names of a text."""
     reads: defaultdict[tuple[str, Path | None], list[ast.Name]] = defaultdict(list)
     for path, node in names:
-        if (meant := meanings.get(path, {}).get(node.id)) is not None:
-            reads[meant].append(node)
+        if (corrected := meanings.get(path, {}).get(node.id)) is not None:
+            reads[corrected].append(node)
     for (name, at), nodes in reads.items():
         bound = [node for path, node in names if path == at and node.id == name]
         read, alike = nodes[0].id, all(node.id == nodes[0].id for node in nodes)

@@ -56,16 +56,16 @@ def nnx_class(name: str, construct: Rule, forward: Rule) -> ClassValue:
 
     def start(call: Call) -> Value:
         instance, *args = call.args
-        made = construct(Call(call.interpreter, kind.name, args, call.kwargs, call.place, call.opaque))
+        module = construct(Call(call.interpreter, kind.name, args, call.kwargs, call.place, call.opaque))
         if not isinstance(instance, Instance):
             return call.unknown("the object is not known")
         changing(instance)
-        if isinstance(made, LibraryObject):
-            known = {name: value for name, value in made.fields.items() if not isinstance(value, Unknown)}
-            instance.attributes.update({**known, LAYER: made})
+        if isinstance(module, LibraryObject):
+            known = {name: value for name, value in module.fields.items() if not isinstance(value, Unknown)}
+            instance.attributes.update({**known, LAYER: module})
         else:
             instance.opaque = True
-        return made if isinstance(made, Unknown) else call.unknown("nothing is returned")
+        return module if isinstance(module, Unknown) else call.unknown("nothing is returned")
 
     methods: dict[str, Value] = {
         "__init__": Native(f"{kind.name}.__init__", start, kind),
@@ -95,10 +95,10 @@ def variable_of_class(call: Call, cls: ClassValue) -> Value | None:
         return None
     metadata = {key: item for key, item in call.kwargs.items() if key not in ("value", "hijax", "ref")}
     owner = Owner("nnx", cls.name, call.place)
-    made = make_variable(call, kinds[0], value, None if call.opaque else metadata, owner, "value")
-    if isinstance(made, LibraryObject):
-        made.fields["__class__"] = cls
-    return made
+    variable = make_variable(call, kinds[0], value, None if call.opaque else metadata, owner, "value")
+    if isinstance(variable, LibraryObject):
+        variable.fields["__class__"] = cls
+    return variable
 
 
 #: The value of an instance of a class of the program, by the library class that it derives from.

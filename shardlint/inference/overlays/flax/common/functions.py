@@ -102,9 +102,9 @@ def _attention(call: Call) -> Value:
 
 
 def _dtype(call: Call, *operands: Array) -> str | None:
-    asked = call.kwargs.get("dtype")
-    if given(asked) and asked is not None:
-        return as_dtype(asked)
+    dtype = call.kwargs.get("dtype")
+    if given(dtype) and dtype is not None:
+        return as_dtype(dtype)
     found, _ = promote(((x.dtype, False) for x in operands), numpy=False)
     return "float32" if found is not None and kind(found) not in "fc" else found
 

@@ -26,7 +26,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import as_dtype, kind, promote
 from shardlint.inference.overlays.arrays.operands import known_int, reject, unresolved
 from shardlint.inference.overlays.jax import initializers
-from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
+from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, lower_bound
@@ -105,19 +105,19 @@ def _is_explicit(*arrays: Array) -> bool:
 def initialized(call: Call, init: Value, args: Sequence[Value], kwargs: dict[str, Value]) -> Value:
     """Return the result of an initializer: JAX's own make an array that is replicated over the context's
     mesh."""
-    made = call.interpreter.call(init, list(args), dict(kwargs), call.place)
-    if isinstance(made, Array) and made.typed is None and _is_library_initializer(init):
-        return replace(made, typed=made_here(call.interpreter, made.shape))
-    return made
+    value = call.interpreter.call(init, list(args), dict(kwargs), call.place)
+    if isinstance(value, Array) and value.typed is None and _is_library_initializer(init):
+        return replace(value, typed=replicated_here(call.interpreter, value.shape))
+    return value
 
 
-def typed_as_made(made: Value, shape: Shape) -> TypeSharding | None:
+def parameter_sharding(made: Value, shape: Shape) -> TypeSharding | None:
     """Return the sharding in the type of a new parameter of this shape, which may have been made as a
     matrix."""
-    held = made.typed if isinstance(made, Array) else None
-    if held is None or any(entry is not None for entry in held.spec.entries):
-        return held if isinstance(made, Array) and made.shape == shape else None
-    return replace(held, spec=Spec((None,) * len(shape)))
+    typed = made.typed if isinstance(made, Array) else None
+    if typed is None or any(entry is not None for entry in typed.spec.entries):
+        return typed if isinstance(made, Array) and made.shape == shape else None
+    return replace(typed, spec=Spec((None,) * len(shape)))
 
 
 #: Snippets that call an initializer, by library.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from shardlint.inference.domain.values import Array, Value
 from shardlint.inference.evaluation.context import assumed_rules
 from shardlint.inference.overlays.flax.common.metadata import Names
-from shardlint.inference.overlays.jax.explicit.placement_types import held_in_type
+from shardlint.inference.overlays.jax.explicit.placement_types import spec_in_type
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Junk, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
@@ -132,7 +132,7 @@ def _name_check(interpreter: Evaluator, eager: Api, traced: Api, mesh: Mesh | Un
 
 def held_by(interpreter: Evaluator, value: Value, mesh: Mesh | Unknown | None) -> Spec | None:
     """Return the sharding of a value on a mesh, as far as its type has it."""
-    return held_in_type(interpreter, value, mesh) if isinstance(value, Array) else None
+    return spec_in_type(interpreter, value, mesh) if isinstance(value, Array) else None
 
 
 #: Nothing constrains the names here.

@@ -71,11 +71,14 @@ def _apply_gradients(call: Call) -> Value:
     state = call.args[0]
     if not isinstance(state, Instance) or call.opaque:
         return call.unknown("the state is not known")
-    held, changes = state.attributes, {name: value for name, value in call.kwargs.items() if name != "grads"}
-    step = held.get("step")
+    attributes, changes = (
+        state.attributes,
+        {name: value for name, value in call.kwargs.items() if name != "grads"},
+    )
+    step = attributes.get("step")
     made: dict[str, Value] = {
-        "params": like(held.get("params", Unknown("the parameters are not known"))),
-        "opt_state": updated(held.get("opt_state", Unknown("the optimizer's state is not known"))),
+        "params": like(attributes.get("params", Unknown("the parameters are not known"))),
+        "opt_state": updated(attributes.get("opt_state", Unknown("the optimizer's state is not known"))),
         "step": like(step) if isinstance(step, Array) else Unknown("how many steps it took"),
     }
     return with_parts(state, {**made, **changes})

@@ -41,11 +41,11 @@ from shardlint.inference.overlays.flax.common.layer_shapes import (
     ints_of,
     last,
     layer_dtype,
+    parameter_sharding,
     refuse_array,
     replace_last,
     spatial_ints,
     transposed,
-    typed_as_made,
 )
 from shardlint.inference.overlays.flax.common.layer_shapes import initialized as from_initializer
 from shardlint.inference.overlays.flax.common.metadata import (
@@ -59,7 +59,7 @@ from shardlint.inference.overlays.flax.common.parameter_uses import Owner
 from shardlint.inference.overlays.flax.common.statistics import share_statistics
 from shardlint.inference.overlays.flax.linen.module_runs import Binding, Mode, module_created, running
 from shardlint.inference.overlays.flax.linen.parameters import make_variable
-from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
+from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
 from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, product
@@ -125,7 +125,7 @@ class Forward:
     def param(self, name: str, shape: Shape, init: Value | None, flat: Shape | None = None) -> Value:
         """Create a parameter of the layer."""
         self.made.add(name)
-        made = make_variable(
+        variable = make_variable(
             self.call.interpreter,
             self.binding,
             "params",
@@ -134,8 +134,8 @@ class Forward:
             lambda: initialized(self.call, init, shape, self.param_dtype, flat),
             flat,
         )
-        self.read.append(made)
-        return made
+        self.read.append(variable)
+        return variable
 
     def state(self, collection: str, name: str, shape: Shape, dtype: str | None) -> Value:
         """Create a variable that is not a parameter."""
@@ -162,15 +162,17 @@ def initialized(call: Call, init: Value | None, shape: Shape, dtype: str | None,
     """
     array = Array(shape, dtype, origin=call.place)
     if init is None:
-        return replace(array, typed=made_here(call.interpreter, shape))
-    asked = shape_value(shape if flat is None else flat)
-    made: Value = Unknown("no initializer")
+        return replace(array, typed=replicated_here(call.interpreter, shape))
+    wanted_shape = shape_value(shape if flat is None else flat)
+    value: Value = Unknown("no initializer")
     if not refuse_array(call, "the layer", init):
-        made = from_initializer(call, init, [KEY, asked, Const(dtype) if dtype else Unknown("dtype")], {})
-    array = replace(array, typed=typed_as_made(unboxed(made), shape))
-    if isinstance(made, LibraryObject) and is_box(made):
-        return with_value(made, array)
-    if isinstance(made, Array):
+        value = from_initializer(
+            call, init, [KEY, wanted_shape, Const(dtype) if dtype else Unknown("dtype")], {}
+        )
+    array = replace(array, typed=parameter_sharding(unboxed(value), shape))
+    if isinstance(value, LibraryObject) and is_box(value):
+        return with_value(value, array)
+    if isinstance(value, Array):
         return array
     return LibraryObject(PARTITIONED, {"value": array, "names": Unknown("the initializer is not known")})
 
@@ -315,12 +317,12 @@ def attend(f: Forward) -> Value:
 
 
 def _affine(f: Forward, x: Array, shape: Shape, bias: bool = True) -> Value:
-    held = [f.optional("scale", lambda: f.param("scale", shape, f.field("scale_init")))]
+    parameters = [f.optional("scale", lambda: f.param("scale", shape, f.field("scale_init")))]
     if bias:
-        held.append(f.optional("bias", lambda: f.param("bias", shape, f.field("bias_init"))))
-    result = f.result(x.shape, x, params=any(value is not None for value in held))
+        parameters.append(f.optional("bias", lambda: f.param("bias", shape, f.field("bias_init"))))
+    result = f.result(x.shape, x, params=any(value is not None for value in parameters))
     # Optional parameters may decide the dtype.
-    return replace(result, dtype=None) if any(isinstance(value, Unknown) for value in held) else result
+    return replace(result, dtype=None) if any(isinstance(value, Unknown) for value in parameters) else result
 
 
 def _features(f: Forward, x: Array, name: str) -> Shape:

@@ -48,7 +48,7 @@ from shardlint.inference.overlays.flax.linen.module_runs import (
     module_created,
     running,
 )
-from shardlint.inference.overlays.flax.linen.parameters import merge_made
+from shardlint.inference.overlays.flax.linen.parameters import merge_variables
 from shardlint.inference.overlays.flax.logical.uses import Calls, Setting, record_mistake
 from shardlint.inference.overlays.pytrees.prefixes import traced
 from shardlint.laws.core.dims import Dim
@@ -272,7 +272,9 @@ def _stacked(interpreter: Evaluator, lift: Lift, outer: Binding, run: Run, lengt
     assert lift.axes is not None
     for collection, tree in run.made.items():
         axis = lift.axes.get(collection)
-        merge_made(interpreter, outer.run, collection, tree if axis is None else _map_made(tree, stack(axis)))
+        merge_variables(
+            interpreter, outer.run, collection, tree if axis is None else _map_variables(tree, stack(axis))
+        )
     outer.run.uncertain |= run.uncertain
     return refused
 
@@ -309,17 +311,17 @@ def _unstacked(given: Value | None, lift: Lift) -> Value | None:
         return given
     return DictValue(
         {
-            key: _map_given(tree, lift.axes[key]) if key in lift.axes else tree
+            key: _map_lifted_axes(tree, lift.axes[key]) if key in lift.axes else tree
             for key, tree in given.items.items()
             if isinstance(key, str)
         }
     )
 
 
-def _map_given(tree: Value, axis: int) -> Value:
+def _map_lifted_axes(tree: Value, axis: int) -> Value:
     if isinstance(tree, DictValue):
         items = tree.items
-        return DictValue(None if items is None else {k: _map_given(v, axis) for k, v in items.items()})
+        return DictValue(None if items is None else {k: _map_lifted_axes(v, axis) for k, v in items.items()})
     if isinstance(tree, LibraryObject) and is_box(tree):
         names = names_of(tree.fields.get("names"))
         rest: Value = Unknown("the names are not known")
@@ -328,14 +330,14 @@ def _map_given(tree: Value, axis: int) -> Value:
             rest = SpecValue(
                 Spec((*spec[:axis], *spec[axis + 1 :])), names.place, (*places[:axis], *places[axis + 1 :])
             )
-        inner = _map_given(tree.fields["value"], axis)
+        inner = _map_lifted_axes(tree.fields["value"], axis)
         return LibraryObject(tree.kind, {**tree.fields, "value": inner, "names": rest}, tree.origin)
     return slice_of(tree, axis, Sizes(None)) if isinstance(tree, Array) else tree
 
 
-def _map_made(tree: Tree | Value, change: Callable[[Value], Value]) -> Tree | Value:
+def _map_variables(tree: Tree | Value, change: Callable[[Value], Value]) -> Tree | Value:
     if isinstance(tree, dict):
-        return {name: _map_made(below, change) for name, below in tree.items()}
+        return {name: _map_variables(below, change) for name, below in tree.items()}
     return change(tree)
 
 

@@ -241,10 +241,10 @@ def _variable(
 
 
 def _made_by(call: Call, init: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    made = initialized(call, init, args, kwargs)
-    shape = shape_by_convention(init, args) if isinstance(made, Unknown) else None
+    value = initialized(call, init, args, kwargs)
+    shape = shape_by_convention(init, args) if isinstance(value, Unknown) else None
     if shape is None:
-        return made
+        return value
     return LibraryObject(
         PARTITIONED, {"value": Array(shape), "names": Unknown("the initializer is not known")}
     )

@@ -211,8 +211,8 @@ def _prepare(interpreter: Evaluator, binding: Binding, place: Place) -> None:
 
 def _adopt(binding: Binding) -> None:
     module = binding.module
-    held = module.attributes if isinstance(module, Instance) else module.fields
-    for attribute, value in list(held.items()):
+    fields = module.attributes if isinstance(module, Instance) else module.fields
+    for attribute, value in list(fields.items()):
         for suffix, child in _modules_in(value):
             _bind(binding, child, as_str(_given_name(child)) or attribute + suffix)
 

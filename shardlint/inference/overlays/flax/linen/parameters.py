@@ -60,10 +60,10 @@ def make_variable(
     which a general dense layer initializes and unboxes it, before it is reshaped.
     """
     run, path = binding.run, (*binding.path, name)
-    made = None if binding.path in run.uncertain else find_made(run, collection, path)
-    if made is not None and not isinstance(made, dict):
-        return unboxed(made)
-    if run.mode is Mode.APPLY and (there := _find_given(run.given, collection, path)) is not None:
+    variable = None if binding.path in run.uncertain else find_variable(run, collection, path)
+    if variable is not None and not isinstance(variable, dict):
+        return unboxed(variable)
+    if run.mode is Mode.APPLY and (there := _variable_in(run.given, collection, path)) is not None:
         value = unbox(interpreter, there, owner.subject(name), owner.place)
         if flat is None or is_box(there):
             return value
@@ -77,11 +77,11 @@ def make_variable(
         read = unbox_now(interpreter, box)
         names, verdict = read.names, read.verdict
     if collection == "params":
-        axes, named, logical, made = None, None, False, unboxed(box)
+        axes, named, logical, variable = None, None, False, unboxed(box)
         if isinstance(box, LibraryObject):
             named, logical = box.origin, box.kind == LOGICALLY_PARTITIONED
             axes = foresee(interpreter, box_setting(interpreter, box), mesh) if logical else None
-        record_parameter(interpreter, owner, name, made, names, mesh, verdict, axes, path, named, logical)
+        record_parameter(interpreter, owner, name, variable, names, mesh, verdict, axes, path, named, logical)
     if not interpreter.muted:
         _store(run, collection, path, box)
         if may_not_happen(interpreter, run):
@@ -117,8 +117,8 @@ def _flat_verdict(
 
 def _flattened(box: LibraryObject, flat: Shape) -> Array:
     """Return the matrix that a general dense layer makes first, with the array's dtype and sharding."""
-    held = unboxed(box)
-    return replace(held, shape=flat) if isinstance(held, Array) else Array(flat)
+    value = unboxed(box)
+    return replace(value, shape=flat) if isinstance(value, Array) else Array(flat)
 
 
 def unbox(interpreter: Evaluator, box: Value, subject: str, place: Place) -> Value:
@@ -203,7 +203,7 @@ def box_names(box: Value) -> Names:
     return Names(None if isinstance(box, Array) else Unknown("the initializer is not known"))
 
 
-def find_made(run: Run, collection: str, path: Path) -> Tree | Value | None:
+def find_variable(run: Run, collection: str, path: Path) -> Tree | Value | None:
     """Return the variable, or tree of variables, that a run has made under a path."""
     tree: Tree | Value | None = run.made.get(collection)
     for name in path:
@@ -211,7 +211,7 @@ def find_made(run: Run, collection: str, path: Path) -> Tree | Value | None:
     return tree
 
 
-def _find_given(given: Value | None, collection: str, path: Path) -> Value | None:
+def _variable_in(given: Value | None, collection: str, path: Path) -> Value | None:
     value = given
     for name in (collection, *path):
         if not isinstance(value, DictValue) or value.items is None:
@@ -230,7 +230,7 @@ def _store(run: Run, collection: str, path: Path, value: Value) -> None:
     tree[path[-1]] = value
 
 
-def merge_made(interpreter: Evaluator, run: Run, collection: str, tree: Tree | Value) -> None:
+def merge_variables(interpreter: Evaluator, run: Run, collection: str, tree: Tree | Value) -> None:
     """Merge the variables that a part of a run made by itself into the run."""
     if interpreter.muted:
         return

@@ -14,7 +14,7 @@ from shardlint.inference.overlays.arrays.operands import axes_of, given, unresol
 from shardlint.inference.overlays.flax.common.layer_shapes import last
 from shardlint.inference.overlays.flax.linen.layers import Forward, Layer
 from shardlint.inference.overlays.flax.linen.module_runs import Mode, Tree, is_module
-from shardlint.inference.overlays.flax.linen.parameters import find_made
+from shardlint.inference.overlays.flax.linen.parameters import find_variable
 from shardlint.laws.core.values import Unknown
 
 
@@ -22,10 +22,10 @@ def _inner(f: Forward) -> Value:
     """Call the inner layer. Its weights keep their shapes, and their dtype unless another is requested."""
     layer = f.field("layer_instance") or Unknown("no layer")
     kwargs = {name: value for name, value in f.call.kwargs.items() if name != "update_stats"}
-    made = f.call.interpreter.call(layer, list(f.call.args[1:]), kwargs, f.call.place)
-    if isinstance(made, Array) and any(given(f.field(name)) for name in ("dtype", "param_dtype")):
-        return replace(made, dtype=None)
-    return made
+    output = f.call.interpreter.call(layer, list(f.call.args[1:]), kwargs, f.call.place)
+    if isinstance(output, Array) and any(given(f.field(name)) for name in ("dtype", "param_dtype")):
+        return replace(output, dtype=None)
+    return output
 
 
 def _parameters(f: Forward) -> Iterator[tuple[str, Array]]:
@@ -35,7 +35,7 @@ def _parameters(f: Forward) -> Iterator[tuple[str, Array]]:
         return
     if layer is None or not is_module(layer) or (inside := run.bindings.get(id(layer))) is None:
         unresolved("the layer inside is not known")
-    tree = find_made(run, "params", inside.path)
+    tree = find_variable(run, "params", inside.path)
     for path, value in _leaves(tree, inside.path[-1:]):
         if not isinstance(value, Array) or value.shape is None or inside.path in run.uncertain:
             run.uncertain.add(f.binding.path)
@@ -60,8 +60,8 @@ def _weight_norm(f: Forward) -> Value:
         assert value.shape is not None
         if filters and not any(text in path for text in filters):
             continue
-        kept = () if is_none(axes) else axes_of(axes or Const(-1), len(value.shape))
-        f.param(f"{path}/scale", tuple(value.shape[axis] for axis in kept), f.field("scale_init"))
+        axes_kept = () if is_none(axes) else axes_of(axes or Const(-1), len(value.shape))
+        f.param(f"{path}/scale", tuple(value.shape[axis] for axis in axes_kept), f.field("scale_init"))
     return result
 
 

@@ -408,11 +408,11 @@ def _unmatched(
         verdict = Refused(Mistake.UNKNOWN_NAME, "ValueError", name, dimension).at("with_logical_constraint")
         record_mistake(call.interpreter, setting, Mistake.UNKNOWN_NAME, name, verdict, dimension, calls=calls)
         return call.unknown("rejected")
-    lost = tuple(axis for entry in found.spec.entries for axis in entry_axes(entry) if is_axis(axis))
-    if lost:
+    dropped = tuple(axis for entry in found.spec.entries for axis in entry_axes(entry) if is_axis(axis))
+    if dropped:
         calls = dropping(setting.spec, setting.rules, on.mesh) if isinstance(on, MeshValue) else Calls()
         mistake = Mistake.CONSTRAINT_OFF
-        record_mistake(call.interpreter, setting, mistake, name, Accepted(), dimension, lost, calls)
+        record_mistake(call.interpreter, setting, mistake, name, Accepted(), dimension, dropped, calls)
     return array
 
 

@@ -69,11 +69,11 @@ _LORA = ("a_initializer", "b_initializer", "lora_param_type", "a_metadata", "b_m
 def _lora_linear(b: Build) -> dict[str, Value]:
     own = (*_LORA, "lora_rank", "lora_dtype", "lora_param_dtype", "lora_promote_dtype")
     plain = {name: value for name, value in b.args.items() if name not in own}
-    made = PLAIN["Linear"].build(replace(b, args=plain))
+    layer = PLAIN["Linear"].build(replace(b, args=plain))
     shared = {n: b.args[n] for n in (*_LORA, "lora_rank", "in_features", "out_features") if n in b.args}
     renamed = {n: b.args[f"lora_{n}"] for n in ("dtype", "param_dtype") if f"lora_{n}" in b.args}
     owner = replace(b.owner, name=f"{b.owner.name}.lora")
-    return {**made, "lora": construct(b.call, "LoRA", {**shared, **renamed}, owner, LAYERS)}
+    return {**layer, "lora": construct(b.call, "LoRA", {**shared, **renamed}, owner, LAYERS)}
 
 
 def _lora_linear_call(f: Forward) -> Value:
@@ -113,8 +113,8 @@ def _weight_norm(b: Build) -> dict[str, Value]:
     for path, array in _parameters(inner):
         if "kernel" in path:
             assert array.shape is not None
-            kept = () if is_none(axes) else axes_of(axes, len(array.shape))
-            scales[path] = Array(tuple(array.shape[axis] for axis in kept), "float32")
+            axes_kept = () if is_none(axes) else axes_of(axes, len(array.shape))
+            scales[path] = Array(tuple(array.shape[axis] for axis in axes_kept), "float32")
     return {"layer_instance": inner, "scales": DictValue(scales)}
 
 
@@ -134,10 +134,10 @@ def _through(f: Forward) -> Value:
     """Call the inner layer; its weights keep their shapes, and their dtype unless another is requested."""
     kwargs = {name: value for name, value in f.call.kwargs.items() if name != "update_stats"}
     inner = f.field("layer_instance") or Unknown("no layer")
-    made = f.call.interpreter.call(inner, list(f.call.args[1:]), kwargs, f.call.place)
-    if isinstance(made, Array) and any(given(f.field(name)) for name in ("dtype", "param_dtype")):
-        return replace(made, dtype=None)
-    return made
+    output = f.call.interpreter.call(inner, list(f.call.args[1:]), kwargs, f.call.place)
+    if isinstance(output, Array) and any(given(f.field(name)) for name in ("dtype", "param_dtype")):
+        return replace(output, dtype=None)
+    return output
 
 
 _CLASSES: dict[str, tuple[str, Callable[[Build], dict[str, Value]], Callable[[Forward], Value]]] = {

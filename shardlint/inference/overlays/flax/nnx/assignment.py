@@ -81,8 +81,8 @@ def _set_state(call: Call) -> Value:
     state, key, value = call.args
     assert isinstance(state, LibraryObject)
     below = isinstance(value, LibraryObject) and value.kind == state.kind
-    held = value.fields["tree"] if below and isinstance(value, LibraryObject) else value
-    set_item(call.interpreter, state.fields["tree"], key, held, call.place)
+    target = value.fields["tree"] if below and isinstance(value, LibraryObject) else value
+    set_item(call.interpreter, state.fields["tree"], key, target, call.place)
     return NONE
 
 
@@ -124,10 +124,10 @@ def _copy_from(call: Call) -> Value:
     variable, other = call.args[0], call.argument(1, "other") or call.argument(1, "variable_state")
     if isinstance(variable, LibraryObject):
         unknown: dict[str, Value] = {"out_sharding": Unknown("the metadata is not known")}
-        held = other.fields if other is not None and is_held(other) else unknown
-        assign(call.interpreter, variable, held.get("value", Unknown("another variable")))
+        fields = other.fields if other is not None and is_held(other) else unknown
+        assign(call.interpreter, variable, fields.get("value", Unknown("another variable")))
         changing(variable)
-        variable.fields.update({name: value for name, value in held.items() if name != "value"})
+        variable.fields.update({name: value for name, value in fields.items() if name != "value"})
     return NONE
 
 
@@ -145,8 +145,8 @@ def _set_metadata(call: Call) -> Value:
 
 def shapes_of(fields: dict[str, Value]) -> Const:
     """Return the shapes of the variables among a layer's fields."""
-    held = {name: value.fields.get("value") for name, value in fields.items() if is_held(value)}
-    return Const({name: value.shape for name, value in held.items() if isinstance(value, Array)})
+    values = {name: value.fields.get("value") for name, value in fields.items() if is_held(value)}
+    return Const({name: value.shape for name, value in values.items() if isinstance(value, Array)})
 
 
 def is_altered(layer: LibraryObject) -> bool:

@@ -44,11 +44,11 @@ from shardlint.inference.overlays.flax.common.layer_shapes import (
     einsum,
     initialized,
     layer_dtype,
+    parameter_sharding,
     refuse_array,
     replace_last,
     spatial_ints,
     transposed,
-    typed_as_made,
 )
 from shardlint.inference.overlays.flax.common.metadata import carries_names
 from shardlint.inference.overlays.flax.common.parameter_uses import Owner
@@ -57,7 +57,7 @@ from shardlint.inference.overlays.flax.common.unknown_layers import record_named
 from shardlint.inference.overlays.flax.nnx.assignment import MADE, shapes_of
 from shardlint.inference.overlays.flax.nnx.rngs import key_for_parameter, stored_stream
 from shardlint.inference.overlays.flax.nnx.variables import METADATA, PARAM, make_variable
-from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
+from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
 from shardlint.laws.core.dims import Shape, floordiv, product
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
@@ -120,17 +120,17 @@ class Build:
         array = Array(shape, self.param_dtype, origin=self.call.place)
         key = key_for_parameter(self.call)
         if init is None:
-            return replace(array, typed=made_here(self.call.interpreter, shape))
-        asked = shape_value(shape if flat is None else flat)
+            return replace(array, typed=replicated_here(self.call.interpreter, shape))
+        wanted_shape = shape_value(shape if flat is None else flat)
         dtype: Value = Const(self.param_dtype) if self.param_dtype else Unknown("the dtype")
         if refuse_array(self.call, "the layer", init):
             return Unknown("rejected")
-        made = initialized(self.call, init, [key, asked, dtype], {})
-        if isinstance(made, LibraryObject) and made.kind == METADATA:
-            array = replace(array, typed=typed_as_made(made.fields["value"], shape))
-            return LibraryObject(METADATA, {**made.fields, "value": array}, made.origin)
-        typed = typed_as_made(made, shape)
-        return replace(array, typed=typed) if isinstance(made, Array) else Unknown("the initializer")
+        value = initialized(self.call, init, [key, wanted_shape, dtype], {})
+        if isinstance(value, LibraryObject) and value.kind == METADATA:
+            array = replace(array, typed=parameter_sharding(value.fields["value"], shape))
+            return LibraryObject(METADATA, {**value.fields, "value": array}, value.origin)
+        typed = parameter_sharding(value, shape)
+        return replace(array, typed=typed) if isinstance(value, Array) else Unknown("the initializer")
 
 
 def _table(value: Value | None) -> dict[str, Value] | None:
@@ -161,8 +161,8 @@ class Forward:
         """Return the layer's output, of its dtype or the dtype that its input and parameters promote to."""
         if given(self.field("preferred_element_type")):
             return Array(shape)
-        held = [self.field(name) for name in parameters]
-        dtypes = [operand(value).dtype for value in held if value is not None and not is_none(value)]
+        values = [self.field(name) for name in parameters]
+        dtypes = [operand(value).dtype for value in values if value is not None and not is_none(value)]
         return Array(shape, layer_dtype(self.field("dtype"), [x.dtype, *dtypes], inexact))
 
 
@@ -468,9 +468,9 @@ def construct(
     kind = f"flax.nnx.{class_name}"
     build = Build(call, kind, args, owner)
     try:
-        made = (layers or LAYERS)[class_name].build(build)
+        fields = (layers or LAYERS)[class_name].build(build)
     except Stop:
         record_named(call, owner, args, build.made)
         raise
-    kept = stored_stream(call, class_name, args)
-    return LibraryObject(kind, {**args, **made, **kept, MADE: shapes_of(made)}, owner.place)
+    stream = stored_stream(call, class_name, args)
+    return LibraryObject(kind, {**args, **fields, **stream, MADE: shapes_of(fields)}, owner.place)

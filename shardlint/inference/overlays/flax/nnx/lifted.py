@@ -145,8 +145,10 @@ def _run(call: Call, function: Value, lift: Lift) -> Value:
     columns = as_items(lift.out_axes)
     if columns is None:
         return _stack(call, result, lift.out_axes, lift)
-    made = None if items is None else _each(list(items), lift.out_axes, lambda t, a: _stack(call, t, a, lift))
-    return call.unknown("results that are not known") if made is None else Tuple(tuple(made))
+    results = (
+        None if items is None else _each(list(items), lift.out_axes, lambda t, a: _stack(call, t, a, lift))
+    )
+    return call.unknown("results that are not known") if results is None else Tuple(tuple(results))
 
 
 def _each(trees: Sequence[Value], axes: Value, change: Callable[[Value, Value], Value]) -> list[Value] | None:

@@ -53,8 +53,8 @@ from shardlint.inference.overlays.flax.nnx.rngs import (
     RNGS,
     STREAM,
     fork,
-    give_key,
     make_streams,
+    next_key,
     one_stream,
     random_methods,
 )
@@ -333,8 +333,8 @@ TABLE: dict[str, Rule] = {
 #: Calling an object of a kind.
 CALLS: dict[str, Rule] = {
     **{f"flax.nnx.{name}": _forward(layer.forward) for name, layer in LAYERS.items()},
-    RNGS: give_key,
-    STREAM: give_key,
+    RNGS: next_key,
+    STREAM: next_key,
 }
 
 #: Layers as base classes.

@@ -73,10 +73,10 @@ def _remake(call: Call) -> Callable[[Value], Value]:
         known = (number.value if isinstance(number, Const) else None, array.shape, array.dtype)
         if known not in first:
             first[known] = make_variable(call, "flax.nnx.OptVariable", array, metadata, owner, "value")
-        made = first[known]
-        if isinstance(made, LibraryObject):
-            return LibraryObject(made.kind, dict(made.fields), made.origin)
-        return made
+        copy = first[known]
+        if isinstance(copy, LibraryObject):
+            return LibraryObject(copy.kind, dict(copy.fields), copy.origin)
+        return copy
 
     return remake
 

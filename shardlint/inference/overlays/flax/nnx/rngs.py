@@ -29,7 +29,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax.linen.layers import KEY
 from shardlint.inference.overlays.flax.nnx.assignment import assign
 from shardlint.inference.overlays.jax import initializers, random
-from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
+from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
@@ -57,18 +57,18 @@ NAMES = frozenset((*_DRAWS, *_INITIALIZERS, "broadcast", "fork", "items", "split
 
 def stream(call: Call, shape: Shape = (), key: Array | None = None) -> LibraryObject:
     """Return a stream of keys (new ones by default), with a count of taken keys for each."""
-    typed = made_here(call.interpreter, shape)
-    held = Array(shape, KEY.dtype, typed=typed) if key is None else key
+    typed = replicated_here(call.interpreter, shape)
+    key_value = Array(shape, KEY.dtype, typed=typed) if key is None else key
     counts = Array(shape, "uint32", typed=typed) if key is None else _counts(call, key)
     variables = {
-        "key": LibraryObject("flax.nnx.RngKey", {"value": held}, call.place),
+        "key": LibraryObject("flax.nnx.RngKey", {"value": key_value}, call.place),
         "count": LibraryObject("flax.nnx.RngCount", {"value": counts}, call.place),
     }
     return LibraryObject(STREAM, dict(variables), call.place)
 
 
 def _counts(call: Call, key: Array) -> Array:
-    typed = None if key.shape is None else made_here(call.interpreter, key.shape)
+    typed = None if key.shape is None else replicated_here(call.interpreter, key.shape)
     return Array(key.shape, "uint32", typed=typed)
 
 
@@ -89,14 +89,14 @@ def take_key(call: Call, held: Value) -> Value:
         return KEY
     key, count = held.fields["key"], held.fields["count"]
     assert isinstance(key, LibraryObject) and isinstance(count, LibraryObject)
-    one, taken = key.fields["value"], count.fields["value"]
-    if not isinstance(one, Array) or not isinstance(taken, Array) or one.shape != ():
+    one, drawn = key.fields["value"], count.fields["value"]
+    if not isinstance(one, Array) or not isinstance(drawn, Array) or one.shape != ():
         return call.unknown("several keys")
     interpreter, place = call.interpreter, call.place
-    made = interpreter.call(External("jax.random.fold_in"), [one, taken], {}, place)
-    after = interpreter.operation("Add", taken, Const(1), place)
-    assign(interpreter, count, after if isinstance(after, Array) else replace(taken, typed=None))
-    return made
+    folded = interpreter.call(External("jax.random.fold_in"), [one, drawn], {}, place)
+    after = interpreter.operation("Add", drawn, Const(1), place)
+    assign(interpreter, count, after if isinstance(after, Array) else replace(drawn, typed=None))
+    return folded
 
 
 def key_for_parameter(call: Call) -> Value:
@@ -111,8 +111,8 @@ def key_for_parameter(call: Call) -> Value:
 def elsewhere(kind: str, origin: Place | None, split: Value | None = None) -> LibraryObject:
     """Return streams with unknown variables; ``split`` is the number of keys in each."""
     unknown: Value = Unknown("the streams are not known")
-    held = dict.fromkeys(("streams",) if kind == RNGS else ("key", "count"), unknown)
-    return LibraryObject(kind, held if split is None else {**held, "split": split}, origin)
+    fields = dict.fromkeys(("streams",) if kind == RNGS else ("key", "count"), unknown)
+    return LibraryObject(kind, fields if split is None else {**fields, "split": split}, origin)
 
 
 def make_streams(call: Call) -> Value:
@@ -134,8 +134,8 @@ def _fresh(names: Iterable[Hashable], call: Call, shape: Shape = ()) -> DictValu
 
 def streams_of(rngs: LibraryObject) -> dict[Hashable, Value] | None:
     """Return the streams of an `Rngs` by name, None if they are unknown."""
-    held = rngs.fields.get("streams")
-    return held.items if isinstance(held, DictValue) else None
+    streams = rngs.fields.get("streams")
+    return streams.items if isinstance(streams, DictValue) else None
 
 
 def attribute(rngs: LibraryObject, name: str) -> Value | None:
@@ -180,9 +180,9 @@ def split_of(rngs: LibraryObject) -> Dim | None:
     """Return the number of keys in each stream; None for a single key, or if it is unknown."""
     for one in (streams_of(rngs) or {}).values():
         key = one.fields["key"] if isinstance(one, LibraryObject) and streams_like(one) else NONE
-        held = key.fields["value"] if isinstance(key, LibraryObject) else NONE
-        if isinstance(held, Array) and held.shape:
-            return held.shape[0]
+        value = key.fields["value"] if isinstance(key, LibraryObject) else NONE
+        if isinstance(value, Array) and value.shape:
+            return value.shape[0]
     return as_dim(rngs.fields.get("split"))
 
 
@@ -241,7 +241,7 @@ def _is_split(call: Call) -> bool:
     return not isinstance(receiver, LibraryObject) or "split" in receiver.fields
 
 
-def give_key(call: Call) -> Value:
+def next_key(call: Call) -> Value:
     """``rngs()``, ``rngs.params()``."""
     return take_key(call, call.args[0])
 
@@ -262,13 +262,13 @@ def _initializer(name: str) -> _Rule:
     make_initializer = initializers.TABLE[f"jax.nn.initializers.{name}"]
 
     def make(call: Call) -> Value:
-        made = make_initializer(replace(call, args=call.args[1:], arg_places={}))
-        if not isinstance(made, Native) or _is_split(call):
+        initializer = make_initializer(replace(call, args=call.args[1:], arg_places={}))
+        if not isinstance(initializer, Native) or _is_split(call):
             return call.unknown("an initializer that is not known")
 
         def initialize(inner: Call) -> Value:
             key = take_key(inner, call.args[0])
-            return made.call(replace(inner, args=[key, *inner.args], arg_places={}))
+            return initializer.call(replace(inner, args=[key, *inner.args], arg_places={}))
 
         return Native(f"rngs.{name}(...)", initialize, origin=call.place)
 

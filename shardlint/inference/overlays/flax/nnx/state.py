@@ -199,8 +199,8 @@ def _update(call: Call) -> Value:
 
 def _put(interpreter: Evaluator, node: Value, given: Value) -> None:
     if isinstance(node, LibraryObject) and is_variable(node):
-        if isinstance(held := _held(given), Array):
-            assign(interpreter, node, held)
+        if isinstance(array := _held(given), Array):
+            assign(interpreter, node, array)
         else:
             _forget_placement(node)
         return
@@ -276,9 +276,9 @@ def _below(receiver: LibraryObject, found: Value) -> Value:
 
 def _dict(call: Call) -> Value:
     """``nnx.Dict(mapping, **items)``: an object whose attributes are its items."""
-    made = call.interpreter.call(External("builtins.dict"), list(call.args), dict(call.kwargs), call.place)
-    known = isinstance(made, DictValue) and not call.opaque
-    return LibraryObject(DICT, {"items": made if known else DictValue(None)}, call.place)
+    items = call.interpreter.call(External("builtins.dict"), list(call.args), dict(call.kwargs), call.place)
+    known = isinstance(items, DictValue) and not call.opaque
+    return LibraryObject(DICT, {"items": items if known else DictValue(None)}, call.place)
 
 
 def dict_entry(receiver: LibraryObject, name: str) -> Value | None:
@@ -297,8 +297,8 @@ def _set_entry(call: Call) -> Value:
 
 def _list(call: Call) -> Value:
     """``nnx.List(items)``."""
-    made = External("builtins.list")
-    return call.interpreter.call(made, list(call.args), dict(call.kwargs), call.place, call.opaque)
+    result = External("builtins.list")
+    return call.interpreter.call(result, list(call.args), dict(call.kwargs), call.place, call.opaque)
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {

@@ -35,11 +35,11 @@ def over_objects(call: Call, transform: str, function: Value) -> Value:
         return _hide(interpreter.call(function, args, kwargs, inner.place, inner.opaque))
 
     traced = Native(function_name(function), shown, wraps=function)
-    made = interpreter.call(External(transform), [traced], {}, call.place)
+    transformed = interpreter.call(External(transform), [traced], {}, call.place)
 
     def run(inner: Call) -> Value:
         args, kwargs = [_hide(arg) for arg in inner.args], {k: _hide(v) for k, v in inner.kwargs.items()}
-        return _show(interpreter.call(made, args, kwargs, inner.place, inner.opaque))
+        return _show(interpreter.call(transformed, args, kwargs, inner.place, inner.opaque))
 
     name = f"{call.name.removeprefix('flax.')}({function_name(function)})"
     return interpreter.wrapped(Native(name, run, wraps=function, origin=call.place))

@@ -85,8 +85,8 @@ def with_metadata(call: Call) -> Value:
     def wrapped(inner: Call) -> Value:
         if refuse_array(call, "nnx.with_partitioning", init):
             return call.unknown("rejected")
-        made = initialized(inner, init, inner.args, inner.kwargs)
-        return LibraryObject(METADATA, {"value": made, "metadata": DictValue({**metadata})}, call.place)
+        value = initialized(inner, init, inner.args, inner.kwargs)
+        return LibraryObject(METADATA, {"value": value, "metadata": DictValue({**metadata})}, call.place)
 
     return Native(NAMING, wrapped, wraps=init, origin=call.place)
 

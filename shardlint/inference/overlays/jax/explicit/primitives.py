@@ -87,6 +87,13 @@ class Trace:
             raise Open
         return kind
 
+    def items(self, value: Value | None) -> list[ArrayType]:
+        """Return the types of a list's arrays."""
+        items = as_items(value)
+        if not items:
+            raise Open
+        return [self.operand(item) for item in items]
+
     def size(self, value: Value | None) -> Dim:
         """Return a size argument."""
         dim = as_dim(value)
@@ -150,12 +157,17 @@ class Trace:
         )
         return self._typed(shape, laws.dot_general(self.context, a, b, (contracted, batch), wanted))
 
-    def reduce(self, x: ArrayType, axes: Sequence[int]) -> ArrayType:
+    def reduce(self, x: ArrayType, axes: Sequence[int], out: Value | None = None) -> ArrayType:
         """`lax.reduce` and its relatives."""
         assert x.sharding is not None
         if x.sharding.spec.unreduced or x.sharding.spec.reduced:
             raise Open
-        return self._typed(without(shape_of(x), axes), laws.reduce(self.context, x, tuple(axes)))
+        found = laws.reduce(self.context, x, tuple(axes), out_sharding=self._out(out))
+        return self._typed(without(shape_of(x), axes), found)
+
+    def one_hot(self, x: ArrayType, shape: Shape, axis: int, out: Value | None) -> ArrayType:
+        """`jax.nn.one_hot(out_sharding=)` of this shape."""
+        return self._typed(shape, laws.one_hot(self.context, x, shape, axis, self._out(out)))
 
     def reduce_sum(self, x: ArrayType, axes: Sequence[int], out: Value | None = None) -> ArrayType:
         """`lax.reduce_sum`."""
@@ -170,9 +182,9 @@ class Trace:
         """`lax.cumsum` and its relatives."""
         return self._typed(shape_of(x), laws.cumulative(self.context, x, axis))
 
-    def sort(self, x: ArrayType, axis: int) -> ArrayType:
-        """`lax.sort` of one array."""
-        return self._typed(shape_of(x), laws.sort(self.context, [x], axis))
+    def sort(self, axis: int, *operands: ArrayType) -> ArrayType:
+        """`lax.sort`: the first operand. Each result has the type of its operand."""
+        return self._typed(shape_of(operands[0]), laws.sort(self.context, operands, axis))
 
     def top_k(self, x: ArrayType, k: Dim, axis: int) -> ArrayType:
         """`lax.top_k`: the values."""
@@ -335,6 +347,13 @@ class Trace:
             return x
         return self.broadcast_in_dim(x, shape, range(len(shape) - rank(x), len(shape)), sharding)
 
+    def at(self, x: ArrayType, axis: int) -> ArrayType:
+        """``x[..., i, ...]``: a slice of length 1, squeezed."""
+        if self.eager and any(entries_of(x)):
+            # For concrete arrays on several devices JAX uses another kind of slice.
+            raise Open
+        return self.squeeze(self.slice(x, replaced(shape_of(x), axis, 1)), (axis,))
+
     def ravel(self, x: ArrayType) -> ArrayType:
         """`jnp.ravel`."""
         size: Dim = 1
@@ -382,6 +401,11 @@ def out_sharding(value: Value | None) -> laws.OutSharding:
         if isinstance(mesh, MeshValue) and isinstance(spec, SpecValue):
             return TypeSharding(replace(mesh.mesh, abstract=True), spec.spec)
     return Unknown("an out_sharding that is not known")
+
+
+def first(call: Call) -> Value | None:
+    """Return a call's first argument, whatever its parameter is called."""
+    return next(iter(call.arguments.values()), None)
 
 
 def shape_of(x: ArrayType) -> Shape:

@@ -53,7 +53,7 @@ def record_operation(
     operands: list[ArrayType] = []
     named = [_named(arg, operands) for arg in args]
     options = {key: _named(value, operands) for key, value in kwargs.items()}
-    asked = kwargs.get("out_sharding")
+    requested = kwargs.get("out_sharding")
     interpreter.record(
         OperationUse(
             place=place,
@@ -62,7 +62,7 @@ def record_operation(
             function=function,
             operands=tuple(operands),
             call=written(named, options),
-            out_sharding=asked.spec if isinstance(asked, SpecValue) else None,
+            out_sharding=requested.spec if isinstance(requested, SpecValue) else None,
         )
     )
 
@@ -72,13 +72,19 @@ def refuse_no_sharding(call: Call, name: str) -> bool:
 
     `sharding_impls.canonicalize_sharding` takes specs and NamedShardings only: TypeError, whatever the mesh.
     """
-    asked = call.kwargs.get("out_sharding")
-    if not name.startswith(tuple(_SHORT)) or is_none(asked) or not isinstance(asked, Const | Integer | Tuple):
+    requested = call.kwargs.get("out_sharding")
+    if (
+        not name.startswith(tuple(_SHORT))
+        or is_none(requested)
+        or not isinstance(requested, Const | Integer | Tuple)
+    ):
         return False
-    if isinstance(asked, Tuple) and not all(isinstance(item, Const | SpecValue) for item in asked.items):
+    if isinstance(requested, Tuple) and not all(
+        isinstance(item, Const | SpecValue) for item in requested.items
+    ):
         return False
-    verdict = Rejected(Cause.NOT_A_SPEC, "TypeError", "call", detail=text_of(asked))
-    args, options = (array_data((8,)), ("tuple", 8)), {"out_sharding": data_of(asked)}
+    verdict = Rejected(Cause.NOT_A_SPEC, "TypeError", "call", detail=text_of(requested))
+    args, options = (array_data((8,)), ("tuple", 8)), {"out_sharding": data_of(requested)}
     calls = [call_data("jax.lax.reshape", args, kwargs) for kwargs in (options, {})]
     place = call.place_of(None, "out_sharding")
     record_of_value(call.interpreter, f"{short_name(name)}(out_sharding=)", verdict, place, *calls)
@@ -88,9 +94,13 @@ def refuse_no_sharding(call: Call, name: str) -> bool:
 def record_result(call: Call, function: str, result: ArrayType | None, reason: Unknown | None) -> None:
     """Record that JAX accepts an ``out_sharding=``; ``reason`` is the reason why the result's type is
     unknown."""
-    asked = call.kwargs["out_sharding"]
+    requested = call.kwargs["out_sharding"]
     why = (
-        asked.reason if isinstance(asked, Unknown) else "no mesh is set" if reason is None else reason.reason
+        requested.reason
+        if isinstance(requested, Unknown)
+        else "no mesh is set"
+        if reason is None
+        else reason.reason
     )
     known = result is not None and result.shape is not None and result.sharding is not None
     call.interpreter.record(
@@ -100,7 +110,7 @@ def record_result(call: Call, function: str, result: ArrayType | None, reason: U
             verdict=Accepted() if known else Undecided(why),
             function=function,
             operands=() if result is None else (result,),
-            out_sharding=asked.spec if isinstance(asked, SpecValue) else None,
+            out_sharding=requested.spec if isinstance(requested, SpecValue) else None,
         )
     )
 

@@ -23,7 +23,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.arrays.operands import Stop, by_position, given
+from shardlint.inference.overlays.arrays.operands import Stop, given
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Trace
 from shardlint.inference.overlays.jax.explicit.recording import (
     Written,
@@ -43,7 +43,7 @@ from shardlint.inference.overlays.jax.explicit.type_conversion import (
     replicated,
     type_of,
 )
-from shardlint.inference.overlays.jax.operations import OPERATIONS, rule_of
+from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.shard_map.operations import note_impossible
 from shardlint.inference.overlays.jax.shard_map.varying import computes
 from shardlint.inference.overlays.jax.sharding.creation_apis import PLACED
@@ -51,7 +51,6 @@ from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.model.spans import Place
-from shardlint.support.fast_frozen import altered
 
 #: Methods that take a shape or axes as one argument or as several.
 _STARRED = frozenset({"reshape", "transpose"})
@@ -65,9 +64,6 @@ def finish_call(call: Call, result: Value) -> Value:
     """Finish a call of a library's function, by its canonical name, that computes from its arguments."""
     if not computes(call.name):
         return result
-    operation = OPERATIONS.get(call.name)
-    if operation is not None:
-        call = by_position(call, operation.parameters)
     return _finish(call, call.name, result, short_name(call.name), as_function(call.name))
 
 
@@ -117,10 +113,10 @@ def finish_index(interpreter: Evaluator, array: Array, key: Value, result: Value
 def _finish(call: Call, name: str, result: Value, function: str, written: Written) -> Value:
     if refuse_no_sharding(call, name):
         return Unknown("JAX rejects this out_sharding")
-    asked = given(call.kwargs.get("out_sharding")) and call.place is not None
+    is_requested = given(call.kwargs.get("out_sharding")) and call.place is not None
     placed = _is_given_sharding(call)
     if isinstance(result, Unknown):
-        if asked:
+        if is_requested:
             record_result(call, function, None, result)
         return note_impossible(call, function, result, written)
     if given(call.kwargs.get("device")) or (name in PLACED and given(call.kwargs.get("out_sharding"))):
@@ -138,8 +134,8 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
     )
     found: Sequence[ArrayType | None]
     try:
-        told = rule(trace, call) if rule is not None else ()
-        found = [told] if isinstance(told, ArrayType) else list(told)
+        types = rule(trace, call) if rule is not None else ()
+        found = [types] if isinstance(types, ArrayType) else list(types)
     except Refused as refused:
         if call.place is not None:
             args, kwargs = call.args, call.kwargs
@@ -147,7 +143,7 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
         return Unknown(f"rejected by {function}: {refused.verdict.cause}")
     except (Open, Stop, CannotBind):
         found = ()
-    if asked:
+    if is_requested:
         unknown = Unknown("the sharding of an operand is not known")
         reason = unknown if isinstance(context, Mesh) else context
         shaped = next((ArrayType(array.shape) for array in results), None)
@@ -248,7 +244,7 @@ def _over_arrays(result: Value, sharding_of: ShardingOf) -> Value:
 
     def change(value: Value) -> Value:
         if isinstance(value, Array):
-            return value if value.numpy else altered(value, typed=sharding_of(next(numbers), value))
+            return value if value.numpy else replace(value, typed=sharding_of(next(numbers), value))
         if isinstance(value, Tuple):
             return replace(value, items=tuple(map(change, value.items)))
         if isinstance(value, ListValue) and value.items is not None:

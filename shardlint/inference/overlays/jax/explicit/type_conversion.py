@@ -44,11 +44,11 @@ def typed_as(mesh: Mesh, spec: Spec, shape: Shape | None) -> TypeSharding | None
     if shape is None:
         return None
     entries = tuple(axis_types.in_type(mesh, entry) for entry in spec.entries)
-    kept = (*entries, *(None,) * (len(shape) - len(entries)))[: len(shape)]
-    if any(_unknown(entry) for entry in kept):
+    padded = (*entries, *(None,) * (len(shape) - len(entries)))[: len(shape)]
+    if any(_unknown(entry) for entry in padded):
         return None
     explicit = {n for n, t in zip(mesh.names, mesh.types, strict=True) if t is AxisType.EXPLICIT}
-    typed = Spec(kept, spec.unreduced & explicit, spec.reduced & explicit)
+    typed = Spec(padded, spec.unreduced & explicit, spec.reduced & explicit)
     return TypeSharding(replace(mesh, abstract=True), typed)
 
 
@@ -69,7 +69,7 @@ def context_of(interpreter: Evaluator) -> Mesh | Unknown | None:
     return replace(mesh.mesh, abstract=True) if isinstance(mesh, MeshValue) else mesh
 
 
-def made_here(interpreter: Evaluator, shape: Shape | None) -> TypeSharding | None:
+def replicated_here(interpreter: Evaluator, shape: Shape | None) -> TypeSharding | None:
     """Return the sharding in the type of a library's new array: replicated over the context's mesh."""
     mesh = context_of(interpreter)
     return None if shape is None or isinstance(mesh, Unknown) else replicated(mesh, shape)

@@ -34,8 +34,8 @@ class Mapped:
             return None
         entries = kind.sharding.spec.entries
         self.entries.append(entries[position] if position < len(entries) else None)
-        kept = entries[:position] + entries[position + 1 :]
-        return replace(kind.sharding, spec=replace(kind.sharding.spec, entries=kept))
+        remaining = entries[:position] + entries[position + 1 :]
+        return replace(kind.sharding, spec=replace(kind.sharding.spec, entries=remaining))
 
     @property
     def entry(self) -> Entry:

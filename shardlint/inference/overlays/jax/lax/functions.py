@@ -44,7 +44,7 @@ from shardlint.inference.overlays.jax.explicit.rules import joining as joining_r
 from shardlint.inference.overlays.jax.explicit.rules import reductions as reduction_rules
 from shardlint.inference.overlays.jax.lax import shapes
 from shardlint.inference.overlays.jax.lax.shapes import with_axis
-from shardlint.inference.overlays.operations import MISSING, Operation, library_table
+from shardlint.inference.overlays.operations import Operation, library_table
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Unknown
@@ -251,7 +251,7 @@ def sort(call: Call) -> Value:
 
 def sort_key_val(call: Call) -> Value:
     """`sort_key_val(keys, values)`."""
-    keys, values, *_ = call.bind("keys", "values", dimension=None, is_stable=None, num_keys=None)
+    keys, values, *_ = call.bind("keys", "values", dimension=Const(-1), is_stable=None, num_keys=None)
     return arrays_tuple(like(call, x, x.shape) for x in operands([keys, values]))
 
 
@@ -320,9 +320,21 @@ OPERATIONS: tuple[Operation, ...] = (
         "complex", binary_function(complex_), sharding=elementwise_rules.nary_as_given, reads_values=True
     ),
     Operation(
-        "reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or reduce_xor",
+        "reduce_prod reduce_and reduce_or reduce_xor",
         reduce_axes(reductions.same_dtype),
         sharding=reduction_rules.lax_reduction,
+        reads_values=True,
+    ),
+    Operation(
+        "reduce_sum",
+        reduce_axes(reductions.same_dtype),
+        sharding=reduction_rules.lax_sum,
+        reads_values=True,
+    ),
+    Operation(
+        "reduce_max reduce_min",
+        reduce_axes(reductions.same_dtype),
+        sharding=reduction_rules.lax_extreme,
         reads_values=True,
     ),
     Operation(
@@ -332,7 +344,7 @@ OPERATIONS: tuple[Operation, ...] = (
         reads_values=True,
     ),
     Operation("argmax argmin", arg_reduce, sharding=reduction_rules.lax_arg_extreme, reads_values=True),
-    Operation("reduce", reduce_, sharding=MISSING, reads_values=False),
+    Operation("reduce", reduce_, sharding=reduction_rules.lax_reduce, reads_values=False),
     Operation("dot_general", dot_general, sharding=contraction_rules.dot_general, reads_values=True),
     Operation("dot", dot, sharding=contraction_rules.lax_dot, reads_values=True),
     Operation("batch_matmul", batch_matmul, sharding=contraction_rules.batch_matmul, reads_values=True),
@@ -361,11 +373,11 @@ OPERATIONS: tuple[Operation, ...] = (
         reads_values=True,
         parameters=("x",),
     ),
-    Operation("optimization_barrier", each_leaf, sharding=MISSING, reads_values=True),
+    Operation("optimization_barrier", each_leaf, sharding=joining_rules.unchanged, reads_values=True),
     Operation("full", full, sharding=joining_rules.filled, reads_values=True),
     Operation("full_like", full_like, sharding=joining_rules.made_like, reads_values=False),
     Operation("sort", sort, sharding=reduction_rules.lax_sort, reads_values=True),
-    Operation("sort_key_val", sort_key_val, sharding=MISSING, reads_values=True),
+    Operation("sort_key_val", sort_key_val, sharding=reduction_rules.sort_key_val, reads_values=True),
     Operation("integer_pow", integer_pow, sharding=elementwise_rules.nary_as_given, reads_values=True),
 )
 

@@ -133,6 +133,9 @@ def _joined(call: Call, arrays: Sequence[Array], dimension: Value | None) -> Val
     if not arrays:
         reject("nothing to join")
     shapes = [known_rank(x) for x in arrays]
+    if len(arrays) == 1:
+        # It is returned, whatever the dimension.
+        return like(call, arrays[0], shapes[0])
     return like(call, arrays[0], joining.joined(shapes, axis_of(dimension, len(shapes[0]))))
 
 

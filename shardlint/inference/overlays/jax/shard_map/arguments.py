@@ -200,10 +200,15 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
 
 def _inferred(array: Array, region: Region) -> Value:
     """Return one shard of an array whose spec is inferred from its type."""
-    mesh, held = region.judging, array.typed
-    if held is None or array.shape is None or not isinstance(region.mesh, MeshValue) or region.manual is None:
+    mesh, typed = region.judging, array.typed
+    if (
+        typed is None
+        or array.shape is None
+        or not isinstance(region.mesh, MeshValue)
+        or region.manual is None
+    ):
         return Array(None, array.dtype, origin=array.origin, name=array.name)
-    spec = inferred_spec(region.mesh.mesh, region.manual, held.spec)
+    spec = inferred_spec(region.mesh.mesh, region.manual, typed.spec)
     if spec is None or not isinstance(mesh, MeshValue):
         return Unknown("a spec that cannot be inferred")
     return _cut(array, SpecValue(spec), region, mesh.mesh)

@@ -141,18 +141,20 @@ class Collective:
         """Judge the operand by the axes it varies over, and record a reduction that only multiplies it."""
         if manual is None or self.to is None:
             return Undecided("what it varies over is not known")
-        held, checked = variation_of(array), self.checked
+        variation, checked = variation_of(array), self.checked
         if not manual.issuperset(self.axes):
             if array.shape is None:
                 return Undecided("what vmap makes of the array is not known")
-            return judge_foreign(self.function, self.axes, held, manual=manual, checked=checked)
+            return judge_foreign(self.function, self.axes, variation, manual=manual, checked=checked)
         grouped = self.groups is not None
-        verdict = judge_operand(self.function, self.axes, held, checked=checked, to=self.to, grouped=grouped)
+        verdict = judge_operand(
+            self.function, self.axes, variation, checked=checked, to=self.to, grouped=grouped
+        )
         if not isinstance(verdict, Accepted) or grouped:
             return verdict
         bound = self.call.interpreter.context.bound_axes
         sizes = {} if isinstance(bound, Unknown) else dict(bound)
-        silent = repeats(self.function, self.axes, held, array.summed, sizes)
+        silent = repeats(self.function, self.axes, variation, array.summed, sizes)
         if silent is not None:
             self.record(verdict, array, silent)
         return verdict
@@ -189,8 +191,8 @@ def _started(
         call, function, axes, size, _groups(groups), as_str(to) if given(to) else "varying"
     )
     inside = context.mesh.mesh.names if isinstance(context.mesh, MeshValue) else ()
-    kept = [name for name in inside if name not in sizes]
-    verdict = judge_axes(function, axes, bound, check_vma=context.check_vma, kept=kept)
+    open_names = [name for name in inside if name not in sizes]
+    verdict = judge_axes(function, axes, bound, check_vma=context.check_vma, kept=open_names)
     collective.record(verdict)
     if isinstance(verdict, Rejected):
         return None
@@ -391,10 +393,20 @@ def _axis_size(call: Call) -> Value:
     return Unknown("an axis size") if started is None or started.size is None else integer(started.size)
 
 
+_scatter = _reshaping("psum_scatter", (), ("scatter_dimension", "tiled"))
+
+
+def _started_scatter(call: Call) -> Value:
+    """Judge `psum_scatter_start` as `psum_scatter`; what is under way is not followed."""
+    _scatter(call)
+    return Unknown("what is under way")
+
+
 TABLE: dict[str, Callable[[Call], Value]] = {
     **{f"jax.lax.{name}": _reduction(name) for name in ("psum", "pmean", "pmax", "pmin")},
     "jax.lax.all_gather": _reshaping("all_gather", (), ("axis", "tiled")),
-    "jax.lax.psum_scatter": _reshaping("psum_scatter", (), ("scatter_dimension", "tiled")),
+    "jax.lax.psum_scatter": _scatter,
+    "jax.lax.psum_scatter_start": _started_scatter,
     "jax.lax.all_to_all": _reshaping("all_to_all", ("split_axis", "concat_axis"), ("tiled",)),
     "jax.lax.pswapaxes": _swap,
     "jax.lax.ragged_all_to_all": _ragged,

@@ -34,7 +34,7 @@ def note_impossible(call: Call, function: str, result: Unknown, written: Written
     named = f"`{array.name}`" if array.name else "an operand"
     local = shape_text(array.shape or ())
     whole = None if shard is None else shape_text(shard.whole)
-    made = written(call.args, call.kwargs)
+    data = written(call.args, call.kwargs)
     facts = (
         () if array.origin is None else (Fact(f"{named} has the shape {local} on each device", array.origin),)
     )
@@ -45,8 +45,8 @@ def note_impossible(call: Call, function: str, result: Unknown, written: Written
             verdict=impossible(function, result.problem, named, local, whole),
             facts=facts,
             function=function,
-            call=made,
-            repaired=None if made is None else array_data((), numpy=False),
+            call=data,
+            repaired=None if data is None else array_data((), numpy=False),
         )
     )
     return result

@@ -119,9 +119,9 @@ class Region:
         """
         if not isinstance(self.mesh, MeshValue) or self.manual is None:
             return Unknown("the mesh is not known")
-        mesh, kept = self.mesh.mesh, () if isinstance(around, Unknown) else around
+        mesh, axes = self.mesh.mesh, () if isinstance(around, Unknown) else around
         here = tuple((n, s) for n, s in zip(mesh.names, mesh.sizes, strict=True) if n in self.manual)
-        return (*(pair for pair in kept if pair[0] not in self.manual), *here)
+        return (*(pair for pair in axes if pair[0] not in self.manual), *here)
 
 
 def enter(call: Call, mapped: Mapped) -> Region | None:
@@ -253,8 +253,8 @@ def _refused(
     if leaf is not None:
         right["axis_names"] = None
     facts = list(mapped.called(call))
-    held = call.interpreter.context.mesh if option == "mesh" else mapped.options.get("mesh")
-    facts.extend(mesh_facts(held if isinstance(held, MeshValue) else None))
+    context_mesh = call.interpreter.context.mesh if option == "mesh" else mapped.options.get("mesh")
+    facts.extend(mesh_facts(context_mesh if isinstance(context_mesh, MeshValue) else None))
     record_of_value(
         call.interpreter, mapped.name, verdict, place, _called(wrong), _called(right), facts=facts
     )

@@ -29,8 +29,9 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.jax.operations import OPERATIONS, reads_values
+from shardlint.inference.overlays.jax.operations import OPERATIONS, operation_of, reads_values
 from shardlint.inference.overlays.jax.transforms.taint import is_following
+from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.overlays.optax import losses
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType
@@ -46,16 +47,6 @@ def computes(name: str) -> bool:
     return name in COMPUTE
 
 
-#: Functions whose result may vary less than the operands: indices are sorted along with varying values, some
-#: of several results depend on sizes alone, or sizes alone decide.
-PERHAPS_LESS = frozenset({
-    "argsort", "lexsort", "argpartition", "permutation", "choice", "average", "linspace", "array_equal",
-    "array_equiv",
-})  # fmt: skip
-#: Functions whose results each depend on one operand.
-ONE_EACH = frozenset({"meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d", "ix_"})
-
-
 def finish_call(call: Call, result: Value) -> Value:
     """Return the result of a call of a library's function or a transformed function, with its variation."""
     if not call.interpreter.context.bound_axes:
@@ -65,8 +56,10 @@ def finish_call(call: Call, result: Value) -> Value:
 
 def spread(call: Call, result: Value) -> Value:
     """Return the result of a call with the variation of its operands."""
-    name, operands = call.name.rpartition(".")[2], (*call.args, *call.kwargs.values())
-    sure = name not in PERHAPS_LESS and (name not in ONE_EACH or len(operands) == 1)
+    operands = (*call.args, *call.kwargs.values())
+    operation = operation_of(call.name)
+    depends_on = Dependence.ALL if operation is None else operation.depends_on
+    sure = depends_on is Dependence.ALL or (depends_on is Dependence.ONE and len(operands) == 1)
     if is_following(call.interpreter.context):
         sure = sure and reads_values(call.name) and not _is_empty(result)
     return computed(call.interpreter, result, operands, sure)

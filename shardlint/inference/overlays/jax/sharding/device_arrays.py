@@ -122,7 +122,7 @@ def _tolist(call: Call) -> Value:
 
 #: Methods of numpy arrays of devices; the receiver is the first argument.
 METHODS: dict[str, Transfer] = table("", {
-    "reshape": _method(lambda call, shape: reshaped(shape, target_items(_star(call)))),
+    "reshape": _method(lambda call, shape: reshaped(shape, target_items(_star(call)), numpy=True)),
     "transpose": _method(lambda call, shape: permuted(shape, _star(call)), in_order=False),
     "flatten": _method(lambda call, shape: (product(shape),)),
     "ravel": _method(lambda call, shape: (product(shape),)),
@@ -159,7 +159,7 @@ def keeps_devices(rearrange: Callable[[Call, Devices], Shape | None], otherwise:
 def reshape_of(call: Call, devices: Devices) -> Shape:
     """`np.reshape(devices, shape)`."""
     _, shape, _ = call.bind("a", "shape", order=None)
-    return reshaped(devices.shape, target_items(shape))
+    return reshaped(devices.shape, target_items(shape), numpy=True)
 
 
 def transpose_of(call: Call, devices: Devices) -> Shape | None:

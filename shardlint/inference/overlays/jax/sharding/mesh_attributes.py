@@ -126,20 +126,20 @@ _READERS: dict[str, Callable[[MeshValue], Value]] = {
 
 def _update(call: Call) -> Value:
     """``mesh.update(devices=, axis_names=, axis_types=)``: another mesh of the same class."""
-    held = call.args[0] if call.args else None
-    if not isinstance(held, MeshValue):
+    mesh = call.args[0] if call.args else None
+    if not isinstance(mesh, MeshValue):
         return Unknown("Mesh.update")
-    first = "axis_sizes" if held.mesh.abstract else "devices"
+    first = "axis_sizes" if mesh.mesh.abstract else "devices"
     _, *given = call.bind(
-        "self_", **{first: None, "axis_names": None, "axis_types": None}, **_abstract_device(held.mesh)
+        "self_", **{first: None, "axis_names": None, "axis_types": None}, **_abstract_device(mesh.mesh)
     )
-    own = (shape_value(held.mesh.sizes), _names(held), _types(held.mesh))
-    if not held.mesh.abstract:
-        own = (Devices(held.mesh.sizes, numpy=True), *own[1:])  # type: ignore[assignment]
+    own = (shape_value(mesh.mesh.sizes), _names(mesh), _types(mesh.mesh))
+    if not mesh.mesh.abstract:
+        own = (Devices(mesh.mesh.sizes, numpy=True), *own[1:])  # type: ignore[assignment]
     args = [mine if new is None or is_none(new) else new for new, mine in zip(given, own, strict=False)]
     order = (first, "axis_names", "axis_types")
     places: dict[int | str, Place] = {i: call.place_of(i + 1, name) for i, name in enumerate(order)}
-    name = f"jax.sharding.{_class(held.mesh)}"
+    name = f"jax.sharding.{_class(mesh.mesh)}"
     return CONSTRUCTORS[name](Call(call.interpreter, name, args, {}, call.place, False, places))
 
 
@@ -149,22 +149,22 @@ def _abstract_device(mesh: Mesh) -> dict[str, None]:
 
 def _update_axis_types(call: Call) -> Value:
     """``abstract_mesh.update_axis_types({"x": AxisType.Explicit})``: ignores names that it lacks."""
-    held, given = call.bind("self_", "name_to_type")
-    if not isinstance(held, MeshValue) or not held.mesh.abstract:
+    mesh, given = call.bind("self_", "name_to_type")
+    if not isinstance(mesh, MeshValue) or not mesh.mesh.abstract:
         return Unknown("Mesh.update_axis_types")
     if not isinstance(given, DictValue) or given.items is None:
         return Unknown("axis types that are not known")
-    pairs = zip(held.mesh.names, held.mesh.types, strict=True)
+    pairs = zip(mesh.mesh.names, mesh.mesh.types, strict=True)
     types = Tuple(tuple(given.items.get(name, _type(kind)) for name, kind in pairs))
-    return _update(Call(call.interpreter, call.name, [held], {"axis_types": types}, call.place))
+    return _update(Call(call.interpreter, call.name, [mesh], {"axis_types": types}, call.place))
 
 
 def _enter(call: Call) -> Value:
     """``mesh.__enter__()``, in programs that leave the block elsewhere or never."""
-    held = call.args[0]
-    if isinstance(held, MeshValue):
-        call.interpreter.context = enter_mesh(call.interpreter, held, call.place)
-    return held
+    mesh = call.args[0]
+    if isinstance(mesh, MeshValue):
+        call.interpreter.context = enter_mesh(call.interpreter, mesh, call.place)
+    return mesh
 
 
 def _leave(call: Call) -> Value:

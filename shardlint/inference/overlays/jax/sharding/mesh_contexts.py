@@ -123,10 +123,10 @@ def physical_mesh(interpreter: Evaluator) -> MeshValue | Unknown:
 def _not_callable(call: Call) -> Value:
     """Reject a call of `set_mesh(mesh)` or `use_abstract_mesh(mesh)` as a decorator."""
     detail = "it is no decorator and cannot be called; use it in a `with` statement"
-    held = call.args[0]
-    kind = held.kind if isinstance(held, LibraryObject) else call.name
+    manager = call.args[0]
+    kind = manager.kind if isinstance(manager, LibraryObject) else call.name
     verdict = Rejected(Cause.MESH_CONTEXT, "TypeError", "call", detail=detail)
-    mesh = data_of(held.fields["mesh"]) if isinstance(held, LibraryObject) else None
+    mesh = data_of(manager.fields["mesh"]) if isinstance(manager, LibraryObject) else None
     calls = [call_data(recipe, (call_data(kind, (mesh,)),)) for recipe in ("a decorator", _ENTERED)]
     record_of_value(call.interpreter, kind, verdict, call.place, *calls)
     return Unknown("JAX does not call this")

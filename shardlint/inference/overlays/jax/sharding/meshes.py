@@ -188,8 +188,8 @@ def mesh_of(call: Call, devices: Value | None, names: Names, types: Types) -> Va
     facts: tuple[Fact, ...] = ()
     if grid.origin is not None:
         facts = (Fact(f"the devices are arranged as {shape_text(grid.shape)}", grid.origin),)
-    made = _build(call, "Mesh", grid.shape, names, types, None, facts)
-    return replace(made, ids=grid.ids) if isinstance(made, MeshValue) else made
+    mesh = _build(call, "Mesh", grid.shape, names, types, None, facts)
+    return replace(mesh, ids=grid.ids) if isinstance(mesh, MeshValue) else mesh
 
 
 def _without_devices(call: Call, devices: Value | None, rank: int, names: Names, types: Types) -> Value:
@@ -219,19 +219,19 @@ def _make_mesh(call: Call) -> Value:
     available = device_total(call.interpreter, devices)
     if types is None:
         _notice_default_types(call)
-    made = _build(call, "make_mesh", sizes_of(shape), names_of(names), types_of(types), available)
-    if not isinstance(made, MeshValue):
-        return made
-    count = made.mesh.device_count
+    mesh = _build(call, "make_mesh", sizes_of(shape), names_of(names), types_of(types), available)
+    if not isinstance(mesh, MeshValue):
+        return mesh
+    count = mesh.mesh.device_count
     if devices is None or is_none(devices):
-        _notice_spare_devices(call, made.mesh, available)
+        _notice_spare_devices(call, mesh.mesh, available)
         given = tuple(range(count)) if isinstance(count, int) else None
     else:
         given = devices.ids if isinstance(devices, Devices) else None
     # This is the order on CPU; elsewhere it follows the hardware. Nothing is claimed of reordered devices.
     if given is None or not isinstance(count, int) or list(given) != sorted(given):
-        return made
-    return replace(made, ids=given[:count])
+        return mesh
+    return replace(mesh, ids=given[:count])
 
 
 def _notice_default_types(call: Call) -> None:

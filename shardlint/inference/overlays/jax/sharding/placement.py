@@ -202,10 +202,10 @@ def on_device(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
         result, device = transfer(call), call.kwargs.get("device")
         if not isinstance(result, Array) or device is None or isinstance(device, Devices) or is_none(device):
             return result
-        made = replace(result, origin=call.place)
+        array = replace(result, origin=call.place)
         if apis[0] is Api.CONVERT and call.args and isinstance(call.args[0], Array):
-            made = replace(made, typed=call.args[0].typed, sharding=call.args[0].sharding)
-        placed = place_array(call.interpreter, apis, made, device, call.place)
+            array = replace(array, typed=call.args[0].typed, sharding=call.args[0].sharding)
+        placed = place_array(call.interpreter, apis, array, device, call.place)
         return replace(placed, typed=None) if isinstance(device, Unknown) else placed
 
     return create

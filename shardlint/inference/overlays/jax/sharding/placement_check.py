@@ -23,7 +23,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.deployment_mesh import assumed_mesh
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.jax.explicit.placement_types import held_in_type, typed_by
+from shardlint.inference.overlays.jax.explicit.placement_types import spec_in_type, typed_by
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.python_source import constant_source
@@ -66,7 +66,7 @@ def place_array(
     """
     spec, mesh, raw = _target(interpreter, apis[-1], target)
     shape: Shape | Unknown = array.shape if array.shape is not None else Unknown("shape not known")
-    held = held_in_type(interpreter, array, mesh) or _held(array, mesh)
+    held = spec_in_type(interpreter, array, mesh) or _held(array, mesh)
     verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw, held, array.varying)
     if not interpreter.context.compiles and isinstance(verdict, Rejected) and _is_late(verdict):
         verdict = Undecided("it is only traced")
@@ -88,8 +88,8 @@ def place_array(
             beside=_is_beside(interpreter, target, place),
         )
     )
-    lost = isinstance(verdict, Rejected) or (isinstance(verdict, Accepted) and verdict.dropped)
-    sharding = None if lost else _sharding(target, interpreter)
+    unplaced = isinstance(verdict, Rejected) or (isinstance(verdict, Accepted) and verdict.dropped)
+    sharding = None if unplaced else _sharding(target, interpreter)
     return replace(
         array,
         sharding=sharding,
@@ -293,8 +293,8 @@ def _entry_places(target: Value) -> tuple[Place | None, ...]:
 def _is_beside(interpreter: Evaluator, target: Value, place: Place) -> bool:
     """Return whether the code at a place makes the spec that is used there, or is in a function that does."""
     spec = target.spec if isinstance(target, ShardingValue) else target
-    made = spec.origin if isinstance(spec, SpecValue) else None
-    return made is not None and interpreter.sees(place, made)
+    origin = spec.origin if isinstance(spec, SpecValue) else None
+    return origin is not None and interpreter.sees(place, origin)
 
 
 def record_open(

@@ -203,20 +203,20 @@ def _with_spec(call: Call) -> Value:
 
 def _updated(call: Call) -> Value:
     """``sharding.update(mesh=, spec=, memory_kind=)``: a spec may be a tuple of entries."""
-    held = call.args[0]
-    if not isinstance(held, ShardingValue) or call.opaque or len(call.args) > 1:
+    sharding = call.args[0]
+    if not isinstance(sharding, ShardingValue) or call.opaque or len(call.args) > 1:
         return Unknown("NamedSharding.update")
-    spec = call.kwargs.get("spec", held.spec)
+    spec = call.kwargs.get("spec", sharding.spec)
     if (items := as_items(spec)) is not None:
         spec = partition_spec(Call(call.interpreter, "P", items, {}, call.place_of(None, "spec")))
-    return _remade(call, call.kwargs.get("mesh", held.mesh), spec, call.kwargs.get("memory_kind"))
+    return _remade(call, call.kwargs.get("mesh", sharding.mesh), spec, call.kwargs.get("memory_kind"))
 
 
 def _with_memory_kind(call: Call) -> Value:
-    held, kind = call.bind("self", "kind")
-    if not isinstance(held, ShardingValue):
+    sharding, kind = call.bind("self", "kind")
+    if not isinstance(sharding, ShardingValue):
         return Unknown("NamedSharding.with_memory_kind")
-    return _remade(call, held.mesh, held.spec, kind)
+    return _remade(call, sharding.mesh, sharding.spec, kind)
 
 
 def _remade(call: Call, mesh: Value, spec: Value, memory: Value | None) -> Value:

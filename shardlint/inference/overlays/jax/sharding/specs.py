@@ -123,7 +123,10 @@ def partition_spec(call: Call) -> Value:
         mended: dict[int | str, Value] = {keyword: SetValue(frozenset())}
         record_call(call, verdict, function=SPEC, place=call.place_of(None, keyword), repaired=mended)
         return Unknown("JAX rejects this spec")
+    kind = call.kwargs.get("unreduced_kind")
     open_sets = isinstance(unreduced, Unknown) or isinstance(reduced, Unknown)
+    # The laws are those of sums.
+    open_sets = open_sets or not (kind is None or is_none(kind))
     if open_sets and not isinstance(verdict, Rejected):
         return Unknown("a spec with unknown reduced axes")
     computed = tuple(
@@ -265,10 +268,10 @@ def spec_attribute(interpreter: Evaluator, value: SpecValue, name: str, place: P
 
 def _update(call: Call) -> Value:
     """``spec.update(partitions=, unreduced=, reduced=)``: a new spec, as `P` makes it."""
-    held, partitions, *marked = call.bind("self_", partitions=None, unreduced=None, reduced=None)
-    if not isinstance(held, SpecValue):
+    spec, partitions, *marked = call.bind("self_", partitions=None, unreduced=None, reduced=None)
+    if not isinstance(spec, SpecValue):
         return Unknown("PartitionSpec.update")
-    entries: tuple[Value, ...] | None = spec_items(held)
+    entries: tuple[Value, ...] | None = spec_items(spec)
     if partitions is not None and not is_none(partitions):
         text = partitions.value if isinstance(partitions, Const) else None
         letters = tuple(map(Const, text)) if isinstance(text, str) else None
@@ -277,7 +280,7 @@ def _update(call: Call) -> Value:
         )
     if entries is None:
         return Unknown("a spec of unknown length")
-    own = (held.spec.unreduced, held.spec.reduced)
+    own = (spec.spec.unreduced, spec.spec.reduced)
     sets = [
         SetValue(mine, frozen=True) if given is None or is_none(given) else given
         for given, mine in zip(marked, own, strict=True)
@@ -288,19 +291,19 @@ def _update(call: Call) -> Value:
 
 def _count(call: Call) -> Value:
     """``spec.count(entry)``: the entry is normalised like those of specs."""
-    held, wanted = call.bind("self_", "value")
-    if not isinstance(held, SpecValue) or wanted is None:
+    spec, wanted = call.bind("self_", "value")
+    if not isinstance(spec, SpecValue) or wanted is None:
         return Unknown("PartitionSpec.count")
-    found = _matches(held, wanted)
+    found = _matches(spec, wanted)
     return Unknown("entries that are not known") if found is None else Const(len(found))
 
 
 def _index(call: Call) -> Value:
     """``spec.index(entry)``; a missing entry raises a plain ValueError."""
-    held, wanted = call.bind("self_", "value")
-    if not isinstance(held, SpecValue) or wanted is None:
+    spec, wanted = call.bind("self_", "value")
+    if not isinstance(spec, SpecValue) or wanted is None:
         return Unknown("PartitionSpec.index")
-    found = _matches(held, wanted)
+    found = _matches(spec, wanted)
     return Const(found[0]) if found else Unknown("no such entry")
 
 

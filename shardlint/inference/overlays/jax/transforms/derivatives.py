@@ -104,10 +104,10 @@ def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
     sums = checked and holds(call.interpreter, GRADIENTS_ARE_SUMMED)
 
     def vary(array: Array, _: str) -> Value:
-        held = variation_of(array)
-        summed = frozenset(axis for axis in value.surely if sums and held.never(axis))
+        variation = variation_of(array)
+        summed = frozenset(axis for axis in value.surely if sums and variation.never(axis))
         own = UNKNOWN if checked else Variation(value.surely)
-        kept = replace(held, equal=held.equal | summed) if sums else own
+        cotangent = replace(variation, equal=variation.equal | summed) if sums else own
         typed = array.typed
         if typed is not None:
             # `core.primal_sharding_to_cotangent_sharding`
@@ -115,7 +115,9 @@ def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
             typed = replace(typed, spec=spec)
         gradient = _tangent(replace(array, typed=typed))
         # The derivative of a linear function depends neither on its arguments nor on its value.
-        return gradient.vary(unmarked(kept), summed - {MARK}) if isinstance(gradient, Array) else gradient
+        return (
+            gradient.vary(unmarked(cotangent), summed - {MARK}) if isinstance(gradient, Array) else gradient
+        )
 
     return map_arrays(argument, vary)
 
@@ -127,8 +129,10 @@ def _vjp(call: Call) -> Value:
     function, *rest = call.args
     args = [traced(arg) for arg in rest]
     value, aux = _parts(call.interpreter.call(function, args, {}, call.place), call.kwargs.get("has_aux"))
-    held = variation_of(value)
-    back = Native("a vjp function", lambda inner: Tuple(tuple(_cotangent(inner, arg, held) for arg in args)))
+    variation = variation_of(value)
+    back = Native(
+        "a vjp function", lambda inner: Tuple(tuple(_cotangent(inner, arg, variation) for arg in args))
+    )
     return _known_aux(call, Tuple((value, back, *aux)))
 
 

@@ -137,8 +137,8 @@ def _mapped(
     kwargs = {k: _strip(prepare(v), Const(0), sizes, mapped) for k, v in call.kwargs.items()}
     if mapped.refused(call):
         return Unknown("mapped dimensions that lie along other axes")
-    told = as_dim(options["axis_size"])
-    sizes = sizes if told is None else [told, *sizes]
+    stated = as_dim(options["axis_size"])
+    sizes = sizes if stated is None else [stated, *sizes]
     known = sizes[0] if sizes else fresh(1)
     size = next((s for s in sizes if isinstance(s, int)), known)
     over = [not is_none(axis) for axis in axes]

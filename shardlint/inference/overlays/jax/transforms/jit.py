@@ -86,15 +86,15 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         interpreter, args = inner.interpreter, list(inner.args)
         dynamic = None if static is None else [i for i in range(len(args)) if i not in static[0]]
         places = {i: inner.place_of(i, "") for i in range(len(args))}
-        held: list[Argument] | None = []
+        arguments: list[Argument] | None = []
         if given(in_shardings) and dynamic is not None:
             assert in_shardings is not None
             if refuse_keywords(inner, in_shardings, function_name(function)):
                 return Unknown("jit with in_shardings takes no keyword arguments")
             with _meshes(interpreter, call.name):
-                held = _place_arguments(inner, function, in_shardings, args, dynamic, places, call.place)
+                arguments = _place_arguments(inner, function, in_shardings, args, dynamic, places, call.place)
         elif dynamic is not None:
-            held = _arguments(inner, function, args, dynamic, places)
+            arguments = _arguments(inner, function, args, dynamic, places)
         names = frozenset() if static is None else static[1]
         seen = [traced(arg) if dynamic is None or i in dynamic else arg for i, arg in enumerate(args)]
         kwargs = {k: v if k in names else traced(v) for k, v in inner.kwargs.items()}
@@ -108,7 +108,9 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 return traced(interpreter.call(function, seen, kwargs, inner.place, inner.opaque))
 
         result = lowered(interpreter, evaluate)
-        if held is None or (lowers(inner) and check_devices(inner, function, seen, kwargs, held, result)):
+        if arguments is None or (
+            lowers(inner) and check_devices(inner, function, seen, kwargs, arguments, result)
+        ):
             return Unknown("JAX rejects these arguments")
         if not given(out_shardings):
             note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
@@ -116,7 +118,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         assert out_shardings is not None
         with _meshes(interpreter, call.name):
             placed = _place_results(inner, function, out_shardings, result, call.place)
-        if lowers(inner) and check_devices(inner, function, seen, kwargs, held, placed):
+        if lowers(inner) and check_devices(inner, function, seen, kwargs, arguments, placed):
             return Unknown("JAX rejects these out_shardings")
         return _committed(inner, placed)
 
@@ -158,15 +160,15 @@ def _arguments(
     call: Call, function: Value, args: Sequence[Value], dynamic: Sequence[int], places: dict[int, Place]
 ) -> list[Argument]:
     """Return the committed arrays among the arguments of a jit without in_shardings; structs are judged."""
-    held: list[Argument] = []
+    arguments: list[Argument] = []
     for position in dynamic:
         name = _argument_name(call, function, position)
         judge_structs(call, args[position], name, places[position])
-        held += homes(call, position, args[position], name)
+        arguments += homes(call, position, args[position], name)
     for key, value in call.kwargs.items():
         judge_structs(call, value, key, call.place_of(None, key))
-        held += homes(call, key, value, key)
-    return held
+        arguments += homes(call, key, value, key)
+    return arguments
 
 
 def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
@@ -257,14 +259,14 @@ def _place_arguments(
     elif is_leaf(shardings):
         columns = (shardings,) * len(dynamic)
     elif isinstance(shardings, DictValue) and shardings.items and not call.opaque:
-        said = "a dict of shardings for the tuple of arguments; give one an argument"
-        record_mismatch(interpreter, Api.JIT_IN, function_name(function), shardings, said, call.place)
+        problem = "a dict of shardings for the tuple of arguments; give one an argument"
+        record_mismatch(interpreter, Api.JIT_IN, function_name(function), shardings, problem, call.place)
         return []
     else:
         place_unknown(interpreter, (Api.JIT_IN,), shardings, call.place, wrapped_at=wrapped_at)
         return []
-    held: list[Argument] = []
-    met: list[tuple[Array, ShardingValue, str, Place]] = []
+    arguments: list[Argument] = []
+    placements: list[tuple[Array, ShardingValue, str, Place]] = []
     for sharding, position in zip(columns, dynamic, strict=False):
         name = _argument_name(call, function, position)
 
@@ -273,12 +275,12 @@ def _place_arguments(
         ) -> Value:
             subject = f"`{name}{path}`" if not array.name or path else f"`{array.name}`"
             if is_none(leaf):
-                held.extend(replace(one, path=path) for one in homes(call, position, array, name))
+                arguments.extend(replace(one, path=path) for one in homes(call, position, array, name))
                 return array
             placed = place_array(interpreter, (Api.JIT_IN,), array, leaf, call.place, subject, wrapped_at)
             if placed.sharding is not None:
-                held.append(Argument(position, path, subject, placed.sharding))
-                met.append((array, placed.sharding, subject, places[position]))
+                arguments.append(Argument(position, path, subject, placed.sharding))
+                placements.append((array, placed.sharding, subject, places[position]))
             return placed
 
         text = mismatch(sharding, args[position], f"`{name}`")
@@ -289,8 +291,8 @@ def _place_arguments(
             if isinstance(args[position], Unknown) and given(sharding):
                 place_unknown(interpreter, (Api.JIT_IN,), sharding, call.place, f"`{name}`", wrapped_at)
             map_prefix(sharding, args[position], place_leaf)
-    refused = [lowers(call) and check_committed(call, *one) for one in met]
-    return None if any(refused) else held
+    refused = [lowers(call) and check_committed(call, *one) for one in placements]
+    return None if any(refused) else arguments
 
 
 def _argument_name(call: Call, function: Value, position: int) -> str:

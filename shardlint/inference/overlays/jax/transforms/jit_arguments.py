@@ -74,15 +74,17 @@ def judge_structs(call: Call, arg: Value, subject: str, place: Place) -> None:
     later = not call.name.endswith(".lower")
 
     def judge(array: Array, path: str) -> Array:
-        held = array.sharding
-        if not array.struct or held is None or not isinstance(held.mesh, MeshValue):
+        sharding = array.sharding
+        if not array.struct or sharding is None or not isinstance(sharding.mesh, MeshValue):
             return array
-        spec = held.spec.spec if isinstance(held.spec, SpecValue) else held.spec
+        spec = sharding.spec.spec if isinstance(sharding.spec, SpecValue) else sharding.spec
         shape, context = array.shape, context_mesh(call.interpreter, legacy=False)
         if shape is not None:
-            verdict = judge_placement(Api.JIT_ARGUMENT, held.mesh.mesh, spec, shape, context=context)
+            verdict = judge_placement(Api.JIT_ARGUMENT, sharding.mesh.mesh, spec, shape, context=context)
             if not (later and isinstance(verdict, Rejected) and verdict.stage == "lower"):
-                place_array(call.interpreter, (Api.JIT_ARGUMENT,), array, held, place, f"`{subject}{path}`")
+                place_array(
+                    call.interpreter, (Api.JIT_ARGUMENT,), array, sharding, place, f"`{subject}{path}`"
+                )
         return array
 
     map_arrays(arg, judge)
@@ -92,14 +94,14 @@ def check_committed(
     call: Call, array: Array, wanted: ShardingValue | None, subject: str, place: Place
 ) -> bool:
     """Record an argument committed to another layout than that of in_shardings; return whether it is."""
-    held, asked = layout_of(_placement(call, array)), layout_of(wanted)
-    if held is None or asked is None or asked.mesh is None or array.shape is None:
+    committed, requested = layout_of(_placement(call, array)), layout_of(wanted)
+    if committed is None or requested is None or requested.mesh is None or array.shape is None:
         return False
-    verdict = judge_committed(asked, held, len(array.shape))
+    verdict = judge_committed(requested, committed, len(array.shape))
     if not isinstance(verdict, Rejected):
         return False
-    lies = f"to {held.spec} on {held.mesh}" if held.mesh is not None else "to one device"
-    detail = f"{subject} is committed {lies}, but in_shardings say {asked.spec} on {asked.mesh}"
+    location = f"to {committed.spec} on {committed.mesh}" if committed.mesh is not None else "to one device"
+    detail = f"{subject} is committed {location}, but in_shardings say {requested.spec} on {requested.mesh}"
     target = data_of(wanted) if wanted is not None else None
     jitted = call_data("jax.jit", (IDENTITY,), {"in_shardings": target})
     calls = [apply_data(jitted, (given,)) for given in (_committed(array), _plain(array))]
@@ -229,8 +231,8 @@ def _placement(call: Call, array: Array) -> ShardingValue | Devices | None:
     """Return the certain placement of an argument; a struct's is its sharding."""
     if array.struct:
         return array.sharding if call.name.endswith(".lower") else None
-    held = array.committed
-    return held if isinstance(held, Devices) or held == array.sharding else None
+    committed = array.committed
+    return committed if isinstance(committed, Devices) or committed == array.sharding else None
 
 
 def layout_of(home: ShardingValue | Devices | None) -> Layout | None:

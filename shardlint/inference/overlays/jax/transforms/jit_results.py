@@ -41,8 +41,8 @@ def note_results(call: Call, function: str, args: Sequence[Value], result: Value
     if set(holder.mesh.types) == {AxisType.EXPLICIT}:
         before = [array.shape for arg in args for array, _ in _arrays(arg)]
         # An array that was replicated before is not reported.
-        made = [(array, path) for array, path in _arrays(result) if array.shape not in before]
-        whole = [(array, path) for array, path in made if _is_whole(array, holder.mesh)]
+        results = [(array, path) for array, path in _arrays(result) if array.shape not in before]
+        whole = [(array, path) for array, path in results if _is_whole(array, holder.mesh)]
     elif set(holder.mesh.types) == {AxisType.AUTO} and not any(map(_may_be_sharded, args)):
         whole = _boxed(result)
     else:

@@ -94,5 +94,5 @@ def _calls(axes: tuple[str, ...], spec: Spec, mesh: Mesh) -> tuple[Known, Known]
     array = array_data((mesh.device_count,) * (len(spec.entries) + 1))
     options: tuple[dict[str, Known], ...] = ({"spmd_axis_name": constant_data(axes)}, {})
     mapped = (call_data("jax.vmap", (constrained,), kwargs) for kwargs in options)
-    one, other = (apply_data(call_data("jax.jit", (made,)), (array,)) for made in mapped)
+    one, other = (apply_data(call_data("jax.jit", (function,)), (array,)) for function in mapped)
     return one, other

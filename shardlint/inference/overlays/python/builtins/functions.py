@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shardlint.inference.domain.classes import class_attribute, method_called, stands_for
+from shardlint.inference.domain.classes import class_attribute, mixed_in_value, operator_method
+from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.iteration import VIEWS, constant, hashable, iterate, viewed
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.values import (
@@ -50,10 +51,10 @@ def _len(call: Call) -> Value:
         return Const(len(value.value))
     if isinstance(value, ClassValue) and (members := iterate(value)) is not None:
         return Const(len(members))
-    if isinstance(value, LibraryObject) and value.kind in VIEWS and (shown := viewed(value)) is not None:
-        return Const(len(shown))
+    if isinstance(value, LibraryObject) and value.kind in VIEWS and (items := viewed(value)) is not None:
+        return Const(len(items))
     if isinstance(value, Instance) and class_attribute(value.cls, "__len__") is not None:
-        found = method_called(call.interpreter, value, "__len__", call.place)
+        found = operator_method(call.interpreter, value, "__len__", call.place)
         length = call.interpreter.call(found, [], {}, call.place)
         return length if as_dim(length) is not None else Integer(dims.fresh())
     return Integer(dims.fresh())
@@ -91,6 +92,7 @@ def _set(call: Call) -> Value:
         items = _only_items(call)
     pairs = [hashable(item) for item in items or ()]
     if items is None or not all(found for found, _ in pairs):
+        forget(Tuple(tuple(items or ())))
         return Unknown("a set that is not known")
     return SetValue(frozenset(key for _, key in pairs), call.place, frozen=call.name.endswith("frozenset"))
 
@@ -98,7 +100,7 @@ def _set(call: Call) -> Value:
 def _int(call: Call) -> Value:
     if len(call.args) != 1:
         return Unknown("int()")
-    value = stands_for(call.args[0]) or call.args[0]
+    value = mixed_in_value(call.args[0]) or call.args[0]
     if isinstance(value, Integer):
         return value
     return _convert(int, value)

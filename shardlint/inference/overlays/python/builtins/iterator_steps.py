@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 
-from shardlint.inference.domain.havoc import lose_position
+from shardlint.inference.domain.havoc import forget_contents, lose_position
 from shardlint.inference.domain.iteration import MAX_UNROLLED
 from shardlint.inference.domain.lattice import join
 from shardlint.inference.domain.truthiness import truth
@@ -36,6 +36,7 @@ def over(call: Call, kind: str, *values: Value | None, **fields: Value) -> Value
     if call.opaque or None in values:
         for value in (*call.args, *call.kwargs.values()):
             spend(call.interpreter, value, call.place)
+            forget_contents(value)
         return iterator_of(call.interpreter, Unknown(f"{kind}() of something unknown"), call.place)
     parts = Tuple(tuple(iterator_of(call.interpreter, v, call.place) for v in values if v is not None))
     return made(call.interpreter, kind, call.place, parts=parts, **fields)
@@ -45,6 +46,8 @@ def given(call: Call, rows: Iterable[Value] | None) -> Value:
     """Return an iterator over existing items, if they are known and not more than a loop unrolls."""
     items = None if rows is None else tuple(itertools.islice(rows, MAX_UNROLLED + 1))
     known = items is not None and len(items) <= MAX_UNROLLED and not call.opaque
+    if not known:
+        forget_contents(*call.args)
     given = Tuple(items) if known and items is not None else Unknown(call.name)
     return iterator_of(call.interpreter, given, call.place)
 
@@ -113,7 +116,7 @@ def chosen(interpreter: Evaluator, iterator: LibraryObject, drawn: Drawn) -> boo
     return outcome if drawn.sure or drawn.endless else None
 
 
-def next_kept(wanted: bool) -> Callable[[Evaluator, LibraryObject], Drawn | None]:
+def filter_step(wanted: bool) -> Callable[[Evaluator, LibraryObject], Drawn | None]:
     """Return the step of `filter`, or of `itertools.filterfalse`."""
 
     def step(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:

@@ -119,12 +119,14 @@ def _extreme(name: str) -> Callable[[Call], Value]:
             return call.kwargs["default"]
         keys = _keys(call, items)
         if not items.known or keys is None:
+            forget(Tuple((items.one, *(items.known or ()), call.kwargs.get("default", NONE))))
             return Unknown(f"{name}() of something unknown")
         best = 0
         for i in range(1, len(keys)):
             operator = "LessThan" if name == "min" else "GreaterThan"
             beats = truth(call.interpreter.comparison(operator, keys[i], keys[best]))
             if beats is None:
+                forget(Tuple(tuple(items.known)))
                 return Unknown(f"{name}() of sizes that cannot be compared")
             best = i if beats else best
         return items.known[best]
@@ -138,7 +140,10 @@ def _sorted(call: Call) -> Value:
     # The order of a set is not defined, so neither is that of items with equal keys.
     if isinstance(given, SetValue) and given.items is not None and "key" not in call.kwargs:
         items = Items([Const(key) for key in given.items] if len(given.items) <= MAX_UNROLLED else None)
-    return ListValue(sort(call, items), path=call.interpreter.path)
+    ordered = sort(call, items)
+    if ordered is None:
+        forget(Tuple((items.one, *(items.known or ()))))
+    return ListValue(ordered, path=call.interpreter.path)
 
 
 def _any_all(stop: bool) -> Callable[[Call], Value]:
@@ -166,6 +171,7 @@ def _next(call: Call) -> Value:
         method = call.interpreter.attribute(given, "__next__", call.place)
         return call.interpreter.call(method, [], {}, call.place)
     if given is None or not is_iterator(given):
+        forget(default or NONE)
         return Unknown("next()")
     drawn = draw(call.interpreter, given, call.place)
     if drawn is None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from shardlint.inference.domain import name_links
+from shardlint.inference.domain.havoc import forget, forget_contents
 from shardlint.inference.domain.iteration import hashable, iterate
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.values import (
@@ -30,7 +31,7 @@ from shardlint.inference.overlays.python.builtins.strings import METHODS as STRI
 from shardlint.inference.overlays.python.stdlib.collections import SET_METHODS, entries, most_common
 from shardlint.inference.overlays.python.stdlib.records import named_tuple_method
 from shardlint.inference.overlays.python.stdlib.regex import regex_attribute
-from shardlint.inference.store.effect_log import changing, lose
+from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
 
 _Method = Callable[[Call], Value]
@@ -59,12 +60,16 @@ def python_method(value: Tuple | ListValue | DictValue | SetValue | Const, name:
 
 
 def _mutable(call: Call) -> ListValue | DictValue | None:
-    """Return the receiver if its mutation can be followed now; otherwise havoc it and return None."""
+    """Return the receiver if its mutation can be followed now; otherwise havoc it and all that is given to
+    it, and return None."""
     receiver = call.args[0]
-    if not isinstance(receiver, ListValue | DictValue) or receiver.items is None:
-        return None
-    if call.opaque or not call.interpreter.certain(receiver.path):
-        lose(receiver)
+    if (
+        not isinstance(receiver, ListValue | DictValue)
+        or receiver.items is None
+        or call.opaque
+        or not call.interpreter.certain(receiver.path)
+    ):
+        forget(Tuple((*call.args, *call.kwargs.values())))
         return None
     changing(receiver)
     return receiver
@@ -91,7 +96,7 @@ def _insert(call: Call) -> Value:
     index = as_int(call.args[1]) if len(call.args) == 3 else None
     if isinstance(receiver, ListValue) and receiver.items is not None:
         if index is None:
-            receiver.items = None
+            forget(Tuple((receiver, call.args[2])))
         else:
             receiver.items.insert(index, call.args[2])
     return NONE
@@ -103,7 +108,7 @@ def _pop(call: Call) -> Value:
     if isinstance(receiver, ListValue) and receiver.items:
         if index is not None and -len(receiver.items) <= index < len(receiver.items):
             return receiver.items.pop(index)
-        receiver.items = None
+        forget(receiver)
     return Unknown("popped")
 
 
@@ -127,6 +132,8 @@ def _sort(call: Call) -> Value:
     receiver = _mutable(call)
     items = sort(call, Items(receiver.items if isinstance(receiver, ListValue) else None))
     if isinstance(receiver, ListValue):
+        if items is None:
+            forget(receiver)
         receiver.items = items
     return NONE
 
@@ -152,7 +159,7 @@ def _remove(call: Call) -> Value:
         if isinstance(place, Const) and receiver.items is not None:
             del receiver.items[place.value]
         else:
-            receiver.items = None
+            forget(receiver)
     return NONE
 
 
@@ -190,9 +197,12 @@ def _copy(call: Call) -> Value:
 def _get(call: Call) -> Value:
     receiver, key, default = call.bind("self", "key", default=NONE)
     if not isinstance(receiver, DictValue) or receiver.items is None or key is None or default is None:
+        forget(default or NONE)
         return Unknown("get()")
     found, wanted = hashable(key)
     if not found:
+        forget_contents(receiver)
+        forget(default)
         return Unknown("looked up by something unknown")
     name_links.look_up(wanted, receiver.items)
     return looked_up(receiver.items.get(wanted, default), key)
@@ -203,8 +213,7 @@ def _setdefault(call: Call) -> Value:
     receiver, key, default = call.bind("self", "key", default=NONE)
     found, wanted = hashable(key) if key is not None else (False, None)
     if not isinstance(known, DictValue) or known.items is None or not found or default is None:
-        if isinstance(receiver, DictValue) and receiver.items is not None:
-            lose(receiver)
+        forget(Tuple((receiver or NONE, key or NONE, default or NONE)))
         return Unknown("setdefault()")
     return known.items.setdefault(wanted, default)
 
@@ -213,8 +222,8 @@ def _dict_pop(call: Call) -> Value:
     known = _mutable(call)
     found, wanted = hashable(call.args[1]) if len(call.args) > 1 else (False, None)
     if not isinstance(known, DictValue) or known.items is None or not found:
-        if isinstance(known, DictValue):
-            known.items = None
+        if known is not None:
+            forget(Tuple(tuple(call.args)))
         return Unknown("pop()")
     default = call.args[2] if len(call.args) > 2 else Unknown("no such key")
     return known.items.pop(wanted, default)
@@ -225,7 +234,7 @@ def _update(call: Call) -> Value:
     added = entries(call, call.args[1] if len(call.args) == 2 else None)
     if isinstance(receiver, DictValue) and receiver.items is not None:
         if added is None:
-            receiver.items = None
+            forget(receiver)
         else:
             receiver.items.update(added)
     return NONE

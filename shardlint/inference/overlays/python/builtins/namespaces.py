@@ -14,6 +14,7 @@ from shardlint.inference.domain.values import (
     Instance,
     LibraryObject,
     ModuleValue,
+    Tuple,
     Value,
     as_str,
 )
@@ -102,7 +103,7 @@ def _set_item(call: Call) -> Value:
     of, name = _of(call)
     value = call.argument(2, "value")
     if name is None or value is None:
-        forget(call.args[0])
+        forget(Tuple((call.args[0], value or NONE)))
     else:
         _set(call, of, name, value)
     return NONE
@@ -127,7 +128,7 @@ def _update(call: Call) -> Value:
         else:
             items |= {str(key): value for key, value in known.items()}
     if items is None or call.opaque:
-        forget(call.args[0])
+        forget(Tuple(tuple(call.args)))
     for name, value in {**(items or {}), **call.kwargs}.items():
         _set(call, of, name, value)
     return NONE
@@ -139,7 +140,7 @@ def _setdefault(call: Call) -> Value:
     if name is not None and (found := _held(call, of, name)) is not None:
         return found
     if name is None:
-        forget(call.args[0])
+        forget(Tuple((call.args[0], value)))
     else:
         with call.interpreter.forked(guards=False):
             _set(call, of, name, value)

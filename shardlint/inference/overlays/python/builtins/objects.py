@@ -16,10 +16,10 @@ from shardlint.inference.domain.classes import (
     lineage,
     may_change,
     method_of,
+    mixed_in_value,
     new_instance,
-    stands_for,
 )
-from shardlint.inference.domain.havoc import blur, forget, forget_variables
+from shardlint.inference.domain.havoc import blur, forget, forget_contents, forget_variables
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import (
     NONE,
@@ -149,7 +149,7 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
         if isinstance(value, Tuple) and value.cls is not None:
             return cls in lineage(value.cls)
         return False if _is_plain(value) and _checks_plainly(cls) else None
-    mixed = stands_for(value)
+    mixed = mixed_in_value(value)
     if mixed is not None:
         return _is_instance(mixed, cls)
     if isinstance(cls, External) and cls.name in _CLASSES and not isinstance(value, Instance):
@@ -187,6 +187,7 @@ def _getattr(call: Call) -> Value:
     receiver, name, default = call.bind("obj", "name", default=None)
     text = as_str(name)
     if receiver is None or text is None:
+        _lose_attribute(receiver or NONE, default or NONE)
         return Unknown("getattr of something unknown")
     if default is None:
         return looked_up(call.interpreter.attribute(receiver, text, call.place), name)
@@ -196,7 +197,20 @@ def _getattr(call: Call) -> Value:
         found = call.interpreter.attribute(receiver, text, call.place)
     if is_missing(found, receiver):
         return default
-    return Unknown("may be the default") if isinstance(found, Unknown) else looked_up(found, name)
+    if isinstance(found, Unknown):
+        forget(default)
+        return Unknown("may be the default")
+    return looked_up(found, name)
+
+
+def _lose_attribute(receiver: Value, default: Value) -> None:
+    """Havoc what may be changed through an attribute of unknown name, such as a container's method."""
+    forget(default)
+    for option in options(receiver):
+        if isinstance(option, Instance):
+            forget_contents(option)
+        else:
+            forget(option)
 
 
 def _lacks(receiver: Value, name: str) -> bool:
@@ -225,12 +239,12 @@ def _hasattr(call: Call) -> Value:
             # Python reads the attribute, and takes an AttributeError for no.
             found = call.interpreter.attribute(receiver, text, call.place)
             return Unknown("it may raise") if isinstance(found, Unknown) else Const(True)
-        held = [receiver.attributes.get(text), class_attribute(receiver.cls, text)]
+        values = [receiver.attributes.get(text), class_attribute(receiver.cls, text)]
         if not may_change(receiver.cls, text) and any(
-            one is not None and not isinstance(one, PerhapsMissing) for one in held
+            one is not None and not isinstance(one, PerhapsMissing) for one in values
         ):
             return Const(True)
-        if receiver.opaque or held != [None, None]:
+        if receiver.opaque or values != [None, None]:
             return Unknown("may be set elsewhere")
         with call.interpreter.forked():
             found = call.interpreter.attribute(receiver, text, call.place)
@@ -251,6 +265,7 @@ def _setattr(call: Call) -> Value:
     text = as_str(name)
     if receiver is not None and value is not None:
         if text is None:
+            forget(value)
             _set_any(call, receiver)
         else:
             plainly = call.name != "builtins.setattr"

@@ -7,7 +7,7 @@ import string
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shardlint.inference.domain.classes import class_attribute, library_bases, stands_for
+from shardlint.inference.domain.classes import class_attribute, library_bases, mixed_in_value
 from shardlint.inference.domain.iteration import constant
 from shardlint.inference.domain.values import Const, DictValue, Instance, ListValue, Tuple, Value, as_str
 from shardlint.inference.evaluation.call import Call
@@ -35,7 +35,7 @@ def _member_text(member: Instance) -> str | None:
     if any(class_attribute(member.cls, name) is not None for name in ("__str__", "__format__", "__repr__")):
         return None
     if "enum.StrEnum" in bases:
-        return as_str(stands_for(member))
+        return as_str(mixed_in_value(member))
     name = as_str(member.attributes.get("name"))
     return f"{member.cls.name}.{name}" if bases == {"enum.Enum"} and name is not None else None
 
@@ -83,7 +83,7 @@ def _length(given: Sequence[Any]) -> int:
 def _join(call: Call) -> Value:
     text = as_str(call.args[0])
     items = items_of(call.interpreter, call.args[1], call.place) if len(call.args) == 2 else None
-    parts = [as_str(stands_for(item) or item) for item in items or ()]
+    parts = [as_str(mixed_in_value(item) or item) for item in items or ()]
     if text is None or items is None or any(part is None for part in parts):
         return Unknown("a joined string")
     known = [part for part in parts if part is not None]
@@ -112,15 +112,15 @@ def _format(call: Call) -> Value:
 
 def percent(text: str, given: Value) -> Value:
     """``text % given``."""
-    found, held = _python(given)
+    found, values = _python(given)
     if isinstance(given, DictValue) and given.items is not None:
         parts = {key: _python(item) for key, item in given.items.items()}
         found = all(known for known, _ in parts.values())
-        held = {key: part for key, (_, part) in parts.items()}
+        values = {key: part for key, (_, part) in parts.items()}
     if not found or _WIDE.search(text):
         return Unknown("a formatted string")
     try:
-        return _short(text % held)
+        return _short(text % values)
     except (TypeError, ValueError, LookupError):
         return Unknown("raises in Python")
 
@@ -130,15 +130,15 @@ _CONVERSIONS: dict[str, Callable[[object], str]] = {"r": repr, "a": ascii, "s": 
 
 def formatted(value: Value, spec: str, conversion: str | None) -> str | None:
     """Return the text of a field of an f-string, or None if it is unknown."""
-    found, held = _python(value)
-    if not found or isinstance(held, bytes | tuple) or _WIDE.search(spec):
+    found, python_value = _python(value)
+    if not found or isinstance(python_value, bytes | tuple) or _WIDE.search(spec):
         return None
     if not isinstance(value, Const) and conversion not in (None, "s"):
         return None
     try:
         if conversion is not None:
-            held = _CONVERSIONS[conversion](held)
-        return format(held, spec)
+            python_value = _CONVERSIONS[conversion](python_value)
+        return format(python_value, spec)
     except (TypeError, ValueError):
         return None
 

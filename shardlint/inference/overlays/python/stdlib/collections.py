@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+from shardlint.inference.domain.havoc import forget, forget_contents
 from shardlint.inference.domain.iteration import constant, hashable
 from shardlint.inference.domain.values import (
     NONE,
@@ -28,10 +29,12 @@ def pairs(call: Call, rows: Iterable[Value] | None) -> dict[Hashable, Value] | N
     if rows is None:
         return None
     items: dict[Hashable, Value] = {}
+    rows = tuple(rows)
     for row in rows:
         parts = items_of(call.interpreter, row, call.place)
         found, key = hashable(parts[0]) if parts is not None and len(parts) == 2 else (False, None)
         if not found or parts is None:
+            forget(Tuple(rows))
             return None
         items[key] = parts[1]
     return items
@@ -44,6 +47,8 @@ def entries(call: Call, given: Value | None) -> dict[Hashable, Value] | None:
     else:
         items = {} if given is None else pairs(call, items_of(call.interpreter, given, call.place))
     if call.opaque or items is None:
+        forget_contents(given or NONE)
+        forget(Tuple((*(items or {}).values(), *call.kwargs.values())))
         return None
     items.update(call.kwargs)
     return items
@@ -100,6 +105,7 @@ def _fromkeys(call: Call) -> Value:
     known = None if keys is None else items_of(call.interpreter, keys, call.place)
     pairs_ = [hashable(key) for key in known or ()]
     if known is None or value is None or not all(found for found, _ in pairs_):
+        forget(Tuple((*(known or ()), value or NONE)))
         return DictValue(None)
     return DictValue(dict.fromkeys((key for _, key in pairs_), value), call.place, call.interpreter.path)
 
@@ -107,6 +113,8 @@ def _fromkeys(call: Call) -> Value:
 def _chain_map(call: Call) -> Value:
     """``ChainMap(*maps)``: looks up each map in turn, in its current state."""
     maps = list(call.args) or [DictValue({})]
+    if call.opaque:
+        forget(Tuple(tuple(maps)))
     held = ListValue(None if call.opaque else maps)
     return LibraryObject("collections.ChainMap", {"maps": held})
 
@@ -118,6 +126,7 @@ def chain_map_item(call: Call) -> Value:
     held = receiver.fields["maps"] if isinstance(receiver, LibraryObject) else None
     for one in (held.items or ()) if isinstance(held, ListValue) else (NONE,):
         if not found or not isinstance(one, DictValue) or one.items is None or one.default is not None:
+            forget(Tuple((held or NONE, default or NONE)))
             return Unknown("looked up in maps that are not known")
         if wanted in one.items:
             return one.items[wanted]
@@ -128,9 +137,10 @@ def _deque(call: Call) -> Value:
     """``deque(iterable)``: a list, unless its length is bounded."""
     given, bound = call.bind("iterable", maxlen=NONE) if call.args or call.kwargs else (ListValue([]), NONE)
     known = None if given is None else items_of(call.interpreter, given, call.place)
-    return ListValue(
-        None if known is None or not is_none(bound) else list(known), call.place, call.interpreter.path
-    )
+    if known is not None and not is_none(bound):
+        forget(Tuple(tuple(known)))
+        known = None
+    return ListValue(None if known is None else list(known), call.place, call.interpreter.path)
 
 
 # -- sets -------------------------------------------------------------------------------------------

@@ -192,7 +192,7 @@ def field_default(interpreter: Evaluator, default: Value, place: Place) -> Value
     return default
 
 
-def held_fields(cls: ClassValue) -> list[str]:
+def instance_fields(cls: ClassValue) -> list[str]:
     """Return the fields that instances have."""
     return [name for name, default in all_fields(cls).items() if not is_init_only(default)]
 
@@ -218,7 +218,7 @@ def _parts(call: Call, receiver: Value | None) -> dict[str, Value] | None:
     """Return the fields of a dataclass's instance with their values, or None if they are unknown."""
     if not isinstance(receiver, Instance) or receiver.forgotten or not _is_dataclass(receiver.cls):
         return None
-    found = {name: receiver.attributes.get(name) for name in held_fields(receiver.cls)}
+    found = {name: receiver.attributes.get(name) for name in instance_fields(receiver.cls)}
     known = {name: value for name, value in found.items() if value is not None}
     return known if len(known) == len(found) else None
 
@@ -268,7 +268,7 @@ def _fields(call: Call) -> Value:
     cls = receiver.cls if isinstance(receiver, Instance) else receiver
     if not isinstance(cls, ClassValue) or not _is_dataclass(cls):
         return Unknown("dataclasses.fields")
-    return Tuple(tuple(map(_described, held_fields(cls))))
+    return Tuple(tuple(map(_described, instance_fields(cls))))
 
 
 def _described(name: str) -> Value:

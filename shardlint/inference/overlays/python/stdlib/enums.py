@@ -118,8 +118,8 @@ def member_of_value(interpreter: Evaluator, cls: ClassValue, value: Value) -> Va
     if value in (members := list((cls.members or {}).values())):
         return value
     for member in members:
-        held = member.attributes.get("_value_", Unknown("a value"))
-        outcome = interpreter.comparison("Equal", held, value)
+        own_value = member.attributes.get("_value_", Unknown("a value"))
+        outcome = interpreter.comparison("Equal", own_value, value)
         if outcome == Const(True):
             return member
         if outcome != Const(False):

@@ -39,8 +39,8 @@ class _Results:
     def call(self, call: Call) -> Value:
         """Return the result of an equal call, or run the function."""
         interpreter = call.interpreter
-        interpreter.note_held(self._known)
-        interpreter.note_held(self._perhaps)
+        interpreter.note_contents(self._known)
+        interpreter.note_contents(self._perhaps)
         known, perhaps = self._known.items, self._perhaps.items
         key = None if call.opaque else _key(call)
         if known is None or perhaps is None or key is None or _differs_in_types(key, (*known, *perhaps)):
@@ -73,16 +73,16 @@ class _Results:
         )
 
     def _havoc(self) -> None:
-        for held in (self._known, self._perhaps):
-            if held.items is not None:
-                lose(held)
+        for results in (self._known, self._perhaps):
+            if results.items is not None:
+                lose(results)
 
     def clear(self, call: Call) -> Value:
         """``f.cache_clear()``."""
         certain = call.interpreter.certain(self._path)
-        for held in (self._known, self._perhaps):
-            changing(held)
-            held.items = {} if certain else None
+        for results in (self._known, self._perhaps):
+            changing(results)
+            results.items = {} if certain else None
         return NONE
 
 

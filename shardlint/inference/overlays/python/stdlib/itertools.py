@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 
-from shardlint.inference.domain.havoc import lose_position
+from shardlint.inference.domain.havoc import forget, lose_position
 from shardlint.inference.domain.iteration import MAX_UNROLLED
 from shardlint.inference.domain.lattice import join, options
 from shardlint.inference.domain.truthiness import truth
@@ -39,8 +39,8 @@ from shardlint.inference.overlays.python.builtins.iterator_steps import (
     apply,
     choosing,
     chosen,
+    filter_step,
     given,
-    next_kept,
     over,
     parts_of,
     perhaps,
@@ -175,7 +175,8 @@ def _rest_of_chain(interpreter: Evaluator, iterator: LibraryObject, drawn: Drawn
         spend(interpreter, drawn.item, place)
         for following in each_left(interpreter, outer, place):
             for part in options(following.item):
-                drain(interpreter, part, place)
+                left = drain(interpreter, part, place)
+                forget(Tuple((left.one, *(left.known or ()))))
     return Drawn(Unknown("an item of something unknown"), sure=False)
 
 
@@ -431,8 +432,8 @@ STEPS |= {
     "iterator.zip": row,
     "iterator.map": _next_mapped,
     "iterator.starmap": _next_spread,
-    "iterator.filter": next_kept(True),
-    "iterator.filterfalse": next_kept(False),
+    "iterator.filter": filter_step(True),
+    "iterator.filterfalse": filter_step(False),
     "iterator.takewhile": _next_while,
     "iterator.dropwhile": _next_after,
     "iterator.enumerate": _next_numbered,

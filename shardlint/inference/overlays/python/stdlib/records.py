@@ -99,8 +99,8 @@ def named_tuple_method(value: Tuple, name: str) -> Value | None:
         def changed(call: Call) -> Value:
             if call.args or call.opaque or call.kwargs.keys() - set(names):
                 return Unknown("_replace")
-            held = dict(zip(names, value.items, strict=True)) | call.kwargs
-            return Tuple(tuple(held.values()), call.place, value.fields, value.cls)
+            fields = dict(zip(names, value.items, strict=True)) | call.kwargs
+            return Tuple(tuple(fields.values()), call.place, value.fields, value.cls)
 
         return Native(name, changed)
     return None
@@ -145,14 +145,14 @@ def _created(call: Call) -> Value:
 
 
 def _made(call: Call, given: Value) -> Value:
-    held: dict[str, Value]
+    fields: dict[str, Value]
     if isinstance(given, Instance) and given.cls is _CONFIGS and not given.forgotten:
-        held = dict(given.attributes)
+        fields = dict(given.attributes)
     elif isinstance(given, DictValue) and given.items is not None:
-        held = {str(key): value for key, value in given.items.items()}
+        fields = {str(key): value for key, value in given.items.items()}
     else:
         return Unknown("a configuration that is not known")
-    nested = {name: _nested(call, value) for name, value in held.items()}
+    nested = {name: _nested(call, value) for name, value in fields.items()}
     return Instance(_CONFIGS, nested, False, call.place, call.interpreter.path)
 
 

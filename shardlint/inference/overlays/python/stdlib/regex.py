@@ -178,10 +178,14 @@ def _substituting(call: Call) -> Value:
     subject = _subject(pattern, text)
     if pattern is None or subject is None or limit is None or new is None:
         return _unmatched()
-    made = as_str(new)
-    if made is not None:
+    replacement = as_str(new)
+    if replacement is not None:
         try:
-            return Const(pattern.sub(made, subject, limit)) if len(made) <= _MAX_LENGTH else _unmatched()
+            return (
+                Const(pattern.sub(replacement, subject, limit))
+                if len(replacement) <= _MAX_LENGTH
+                else _unmatched()
+            )
         except (re.error, IndexError):
             return Unknown("raises in Python")
     matches = pattern.finditer(subject)
@@ -241,16 +245,16 @@ _MATCH_METHODS = frozenset("group groups groupdict span start end expand __getit
 
 def regex_attribute(value: Const, name: str) -> Value:
     """Return an attribute of a pattern or a match."""
-    held = value.value
-    if isinstance(held, re.Pattern):
+    match = value.value
+    if isinstance(match, re.Pattern):
         if name in _FUNCTIONS:
             return Bound(Native(f"re.{name}", _FUNCTIONS[name]), value)
         if name in ("pattern", "flags", "groups"):
-            return Const(getattr(held, name))
+            return Const(getattr(match, name))
     elif name in _MATCH_METHODS:
         return Bound(Native(f"re.Match.{name}", _of_match(name)), value)
     elif name in ("string", "lastgroup", "lastindex", "pos", "endpos", "re"):
-        return Const(getattr(held, name))
+        return Const(getattr(match, name))
     return Unknown(f"`{name}` of a regular expression")
 
 

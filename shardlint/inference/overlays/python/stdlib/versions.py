@@ -22,15 +22,15 @@ def _version(call: Call) -> Value:
     """``packaging.version.parse(text)`` and its relatives: trailing zeros are ignored."""
     text = as_str(call.args[0]) if call.args else None
     if text is None or not all(part.isdigit() for part in text.split(".")):
-        told = bool(call.args) and is_of_version(call.args[0])
-        return Unknown(OF_VERSION if told else "a version")
+        is_version = bool(call.args) and is_of_version(call.args[0])
+        return Unknown(OF_VERSION if is_version else "a version")
     numbers = [int(part) for part in text.split(".")]
-    held = {"release": _tuple(numbers), "public": Const(text), "base_version": Const(text)}
+    fields = {"release": _tuple(numbers), "public": Const(text), "base_version": Const(text)}
     for name, position in (("major", 0), ("minor", 1), ("micro", 2)):
-        held[name] = Const(numbers[position] if position < len(numbers) else 0)
+        fields[name] = Const(numbers[position] if position < len(numbers) else 0)
     while numbers and numbers[-1] == 0:
         numbers.pop()
-    return LibraryObject(_VERSION, {**held, "key": _tuple(numbers)}, call.place)
+    return LibraryObject(_VERSION, {**fields, "key": _tuple(numbers)}, call.place)
 
 
 def _tuple(numbers: list[int]) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference.domain.values import Const, Value, as_int, as_items
+from shardlint.inference.domain.values import Value, as_int, as_items
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import axes_of, given
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, dimensions, rank
@@ -13,14 +13,10 @@ from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Entry
 from shardlint.laws.core.verdicts import Cause
 
-_OPTIONS: dict[str, Value | None] = {
-    "precision": None, "preferred_element_type": None, "out_sharding": None,
-}  # fmt: skip
-
 
 def matmul(t: Trace, call: Call) -> ArrayType:
     """`jnp.matmul(a, b)`."""
-    a, b, _, _, out = call.bind("a", "b", **_OPTIONS)
+    a, b, out = call.bound("a", "b", "out_sharding")
     return multiplied(t, t.operand(a), t.operand(b), out)
 
 
@@ -88,7 +84,7 @@ def _batch(x: ArrayType, lead: int) -> list[tuple[Dim, Entry] | None]:
 
 def dot(t: Trace, call: Call) -> ArrayType:
     """`jnp.dot(a, b)`: contracts the last dimension of a with the last but one of b; scalars multiply."""
-    a, b, _, _, out = call.bind("a", "b", **_OPTIONS)
+    a, b, out = call.bound("a", "b", "out_sharding")
     x, y = t.operand(a), t.operand(b)
     if not rank(x) or not rank(y):
         return t.dot_general(x, y, ((), ()), ((), ()), out)
@@ -97,7 +93,7 @@ def dot(t: Trace, call: Call) -> ArrayType:
 
 def tensordot(t: Trace, call: Call) -> ArrayType:
     """`jnp.tensordot(a, b, axes)`."""
-    a, b, axes, _, _, out = call.bind("a", "b", axes=Const(2), **_OPTIONS)
+    a, b, axes, out = call.bound("a", "b", "axes", "out_sharding")
     x, y = t.operand(a), t.operand(b)
     if (count := as_int(axes)) is not None:
         left, right = tuple(range(rank(x) - count, rank(x))), tuple(range(count))
@@ -111,7 +107,7 @@ def tensordot(t: Trace, call: Call) -> ArrayType:
 
 def inner(t: Trace, call: Call) -> ArrayType:
     """`jnp.inner(a, b)`: over the last dimension of both."""
-    a, b, *_ = call.bind("a", "b", precision=None, preferred_element_type=None)
+    a, b = call.bound("a", "b")
     x, y = t.operand(a), t.operand(b)
     if not rank(x) or not rank(y):
         return t.nary(x, y)
@@ -120,23 +116,42 @@ def inner(t: Trace, call: Call) -> ArrayType:
 
 def vdot(t: Trace, call: Call) -> ArrayType:
     """`jnp.vdot(a, b)`: both flattened."""
-    a, b, *_ = call.bind("a", "b", precision=None, preferred_element_type=None)
+    a, b = call.bound("a", "b")
     x, y = t.ravel(t.operand(a)), t.ravel(t.operand(b))
     return t.dot_general(x, y, ((0,), (0,)), ((), ()), None)
 
 
 def outer(t: Trace, call: Call) -> ArrayType:
     """`jnp.outer(a, b)`: both flattened, as a column and a row."""
-    a, b, out = call.bind("a", "b", out=None)
+    a, b, out = call.bound("a", "b", "out")
     if given(out):
         raise Open
     x, y = t.ravel(t.operand(a)), t.ravel(t.operand(b))
     return t.nary(t.expand_dims(x, (1,)), t.expand_dims(y, (0,)))
 
 
+def kron(t: Trace, call: Call) -> ArrayType:
+    """`jnp.kron(a, b)`: multiplied with dimensions between each other's, then reshaped."""
+    a, b = call.bound("a", "b")
+    x, y = t.operand(a), t.operand(b)
+    width = max(rank(x), rank(y))
+    x, y = (t.expand_dims(one, range(width - rank(one))) for one in (x, y))
+    x, y = t.expand_dims(x, range(1, 2 * width, 2)), t.expand_dims(y, range(0, 2 * width, 2))
+    return t.reshape(t.nary(x, y), t.result_shape())
+
+
+def cross(t: Trace, call: Call) -> ArrayType:
+    """`jnp.cross(a, b)` of three-vectors along the last axis: products of components, stacked."""
+    a, b = call.bound("a", "b")
+    x, y = t.operand(a), t.operand(b)
+    component = t.nary(*t.promoted(t.at(x, rank(x) - 1), t.at(y, rank(y) - 1)))
+    stacked = t.stack([t.nary(component, component)] * 3, 0)
+    return t.transpose(stacked, [*range(1, rank(stacked)), 0])
+
+
 def dot_general(t: Trace, call: Call) -> ArrayType:
     """`lax.dot_general(lhs, rhs, dimension_numbers)`."""
-    a, b, numbers, _, _, out = call.bind("lhs", "rhs", "dimension_numbers", **_OPTIONS)
+    a, b, numbers, out = call.bound("lhs", "rhs", "dimension_numbers", "out_sharding")
     halves = as_items(numbers)
     parts = [as_items(pair) for half in halves or () for pair in as_items(half) or ()]
     if len(parts) != 4:
@@ -150,17 +165,18 @@ def dot_general(t: Trace, call: Call) -> ArrayType:
 
 def lax_dot(t: Trace, call: Call) -> ArrayType:
     """`lax.dot(lhs, rhs)` of vectors and matrices."""
-    if "dimension_numbers" in call.kwargs or len(call.args) != 2:
+    a, b, numbers, out = call.bound("lhs", "rhs", "dimension_numbers", "out_sharding")
+    if given(numbers):
         raise Open
-    x, y = (t.operand(arg) for arg in call.args)
+    x, y = t.operand(a), t.operand(b)
     if not 1 <= rank(x) <= 2 or not 1 <= rank(y) <= 2:
         raise Open
-    return t.dot_general(x, y, ((rank(x) - 1,), (0,)), ((), ()), call.kwargs.get("out_sharding"))
+    return t.dot_general(x, y, ((rank(x) - 1,), (0,)), ((), ()), out)
 
 
 def batch_matmul(t: Trace, call: Call) -> ArrayType:
     """`lax.batch_matmul(lhs, rhs)`."""
-    a, b, _ = call.bind("lhs", "rhs", precision=None)
+    a, b = call.bound("lhs", "rhs")
     x, y = t.operand(a), t.operand(b)
     if rank(x) < 2 or rank(x) != rank(y):
         raise Open
@@ -170,7 +186,7 @@ def batch_matmul(t: Trace, call: Call) -> ArrayType:
 
 def multi_dot(t: Trace, call: Call) -> ArrayType:
     """`jnp.linalg.multi_dot` of two arrays; with more, the optimizer chooses the order."""
-    values, _ = call.bind("arrays", precision=None)
+    (values,) = call.bound("arrays")
     items: Sequence[Value] | None = as_items(values)
     if items is None or len(items) != 2:
         raise Open

@@ -10,17 +10,13 @@ from shardlint.laws.core.array_types import ArrayType
 
 def convolution(t: Trace, call: Call) -> ArrayType:
     """`lax.conv(lhs, rhs, ...)` and `lax.conv_with_general_padding`: features are dimension 1."""
-    return t.convolve(t.operand(call.args[0]), t.operand(call.args[1]), t.result_shape(), 1, None)
+    lhs, rhs = call.bound("lhs", "rhs")
+    return t.convolve(t.operand(lhs), t.operand(rhs), t.result_shape(), 1, None)
 
 
 def general_convolution(t: Trace, call: Call) -> ArrayType:
     """`lax.conv_general_dilated(lhs, rhs, ..., dimension_numbers=, out_sharding=)`."""
-    lhs, rhs, numbers = (
-        call.argument(0, "lhs"),
-        call.argument(1, "rhs"),
-        call.argument(6, "dimension_numbers"),
-    )
-    out = call.argument(11, "out_sharding")
+    lhs, rhs, numbers, out = call.bound("lhs", "rhs", "dimension_numbers", "out_sharding")
     return t.convolve(t.operand(lhs), t.operand(rhs), t.result_shape(), _feature(numbers), out)
 
 
@@ -40,4 +36,5 @@ def _feature(numbers: Value | None) -> int:
 
 def window(t: Trace, call: Call) -> ArrayType:
     """`lax.reduce_window(operand, init_value, computation, ...)`."""
-    return t.window(t.operand(call.argument(0, "operand")), t.result_shape())
+    (operand,) = call.bound("operand")
+    return t.window(t.operand(operand), t.result_shape())

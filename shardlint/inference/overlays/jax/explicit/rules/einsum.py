@@ -64,8 +64,8 @@ def _alone(t: Trace, x: ArrayType, names: str, output: str, out: Value | None) -
     gone = [i for i, name in enumerate(names) if name not in output]
     if gone:
         x = t.reduce_sum(x, gone, out)
-    kept = [name for name in names if name in output]
-    return _ordered(t, x, "".join(kept), output)
+    remaining = [name for name in names if name in output]
+    return _ordered(t, x, "".join(remaining), output)
 
 
 def _together(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Array, Const, Value, is_none
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, shape_of
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, first, shape_of
 from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
 from shardlint.laws.core.array_types import ArrayType
 
@@ -30,7 +30,7 @@ def _operands(t: Trace, call: Call) -> list[ArrayType]:
 
 def where(t: Trace, call: Call) -> ArrayType:
     """`jnp.where` (`jnp.util._where`): all operands are broadcast, then selected from."""
-    condition, x, y, *_ = call.bind("condition", x=None, y=None, size=None, fill_value=None)
+    condition, x, y = call.bound("condition", "x", "y")
     return chosen(t, condition, x, y)
 
 
@@ -48,7 +48,7 @@ def chosen(t: Trace, condition: Value | None, x: Value | None, y: Value | None) 
 
 def select(t: Trace, call: Call) -> ArrayType:
     """`lax.select(pred, on_true, on_false)`."""
-    return t.select(*(t.operand(value) for value in call.bind("pred", "on_true", "on_false")))
+    return t.select(*(t.operand(value) for value in call.bound("pred", "on_true", "on_false")))
 
 
 def select_n(t: Trace, call: Call) -> ArrayType:
@@ -56,39 +56,50 @@ def select_n(t: Trace, call: Call) -> ArrayType:
     return t.select(*(t.operand(value) for value in call.args))
 
 
+def select_first(t: Trace, call: Call) -> ArrayType:
+    """`jnp.select(condlist, choicelist, default)`: by the number of the first condition that holds."""
+    conditions, choices, default = call.bound("condlist", "choicelist", "default")
+    tests = t.broadcast_arrays(SCALAR, *t.items(conditions))
+    number = t.arg_extreme(t.stack(tests, 0), 0)
+    which, *cases = t.broadcast_arrays(number, t.operand(default), *t.items(choices))
+    return t.select(which, *cases)
+
+
 def clamp(t: Trace, call: Call) -> ArrayType:
     """`lax.clamp(min, x, max)`."""
-    return t.clamp(*(t.operand(value) for value in call.bind("min", "x", "max")))
+    return t.clamp(*(t.operand(value) for value in call.bound("min", "x", "max")))
 
 
 def first_operand(t: Trace, call: Call) -> ArrayType:
     """Return the type of the only array, which any options leave unchanged."""
-    return t.nary(t.operand(call.args[0] if call.args else call.argument(None, "x")))
+    return t.nary(t.operand(first(call)))
 
 
 def activated(t: Trace, call: Call) -> ArrayType:
     """`jax.nn.relu` and its relatives: one array combined with constants."""
-    x = t.operand(call.args[0] if call.args else call.argument(None, "x"))
+    x = t.operand(first(call))
     return t.nary(x, SCALAR)
 
 
 def without_nan(t: Trace, call: Call) -> ArrayType:
     """`jnp.nan_to_num(x)`: integers are returned unchanged."""
-    x = t.operand(call.args[0] if call.args else call.argument(None, "x"))
+    x = t.operand(first(call))
     return t.nary(x, SCALAR) if x.dtype is None or "float" in x.dtype else x
 
 
 def raised(t: Trace, call: Call) -> ArrayType:
     """``x ** y``, `jnp.power(x, y)`: an operation on x alone if the exponent is a known integer."""
-    if len(call.args) == 2 and isinstance(call.args[1], Const) and isinstance(call.args[1].value, int):
-        return t.nary(t.operand(call.args[0]))
+    base, exponent = (*call.args, *call.kwargs.values())
+    if isinstance(exponent, Const) and isinstance(exponent.value, int):
+        return t.nary(t.operand(base))
     return nary(t, call)
 
 
 def cast(t: Trace, call: Call) -> ArrayType:
     """`jnp.float32(x)`, `jnp.array(x)`: conversions preserve the sharding of JAX's arrays and convert other
     values."""
-    x = t.operand(call.args[0])
-    if not isinstance(call.args[0], Array) or call.args[0].numpy:
+    value = first(call)
+    x = t.operand(value)
+    if not isinstance(value, Array) or value.numpy:
         return t.iota(shape_of(x))
     return t.nary(x)

@@ -134,10 +134,7 @@ def along(t: Trace, x: ArrayType, indices: ArrayType, axis: int) -> ArrayType:
 
 def take(t: Trace, call: Call) -> ArrayType:
     """`jnp.take(a, indices, axis, mode=)`."""
-    a, indices, axis, _, mode, *_ = call.bind(
-        "a", "indices", axis=None, out=None, mode=None, unique_indices=None, indices_are_sorted=None,
-        fill_value=None,
-    )  # fmt: skip
+    a, indices, axis, mode = call.bound("a", "indices", "axis", "mode")
     if given(mode) and as_str(mode) not in ("fill", "clip", "wrap"):
         raise Open
     x = t.operand(a)
@@ -148,7 +145,7 @@ def take(t: Trace, call: Call) -> ArrayType:
 
 def take_along_axis(t: Trace, call: Call) -> ArrayType:
     """`jnp.take_along_axis(arr, indices, axis)` of arrays that are equal in all other sizes."""
-    a, wanted, axis, *_ = call.bind("arr", "indices", axis=None, mode=None, fill_value=None)
+    a, wanted, axis = call.bound("arr", "indices", "axis")
     x, indices = t.operand(a), t.operand(wanted)
     if not given(axis) or rank(x) != rank(indices):
         raise Open
@@ -175,7 +172,7 @@ def updated(t: Trace, call: Call) -> ArrayType:
     y = t.operand(update)
     starts: list[int] = []
     collapsed: list[int] = []
-    kept: list[int] = []
+    window_axes: list[int] = []
     shape: list[Dim] = []
     added: list[int] = []
     axis = -1
@@ -193,7 +190,7 @@ def updated(t: Trace, call: Call) -> ArrayType:
             length = sliced(size, item)
             if not t.same(length, size):
                 starts.append(axis)
-            kept.append(axis)
+            window_axes.append(axis)
             shape.append(length)
         elif kind in ("integer", "scalar"):
             starts.append(axis)
@@ -202,14 +199,14 @@ def updated(t: Trace, call: Call) -> ArrayType:
             raise Open
     if any(t.same(size, 0) for size in shape):
         raise Open
-    entries = [entries_of(x)[axis] for axis in kept]
+    entries = [entries_of(x)[axis] for axis in window_axes]
     for place in added:
         entries.insert(place, None)
     assert x.sharding is not None
     wanted = TypeSharding(x.sharding.mesh or t.context, Spec(tuple(entries)))
     spread = t.squeeze(t.broadcast_to(y, tuple(shape), wanted), added)
     indices = t.iota((len(starts),))
-    window = Window(tuple(range(len(kept))), tuple(collapsed), tuple(starts))
+    window = Window(tuple(range(len(window_axes))), tuple(collapsed), tuple(starts))
     return t.scatter(x, indices, spread, window)
 
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from shardlint.inference.domain.values import Const, Value, as_int, as_items, as_str
+from shardlint.inference.domain.values import Const, as_int, as_items, as_str
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import axes_of, axis_of, given, known_int, rolled_order
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, rank, replaced, shape_of
+from shardlint.inference.overlays.jax.explicit.primitives import (
+    Open,
+    Rule,
+    Trace,
+    first,
+    rank,
+    replaced,
+    shape_of,
+)
 from shardlint.inference.overlays.jax.explicit.rules.elementwise import SCALAR
 from shardlint.laws.core.array_types import ArrayType
-from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.dims import Shape, product
 
 
 def reshape(t: Trace, call: Call) -> ArrayType:
     """`jnp.reshape(a, shape, order, *, copy, out_sharding)`."""
-    a, _, order, _, out = call.bind("a", "shape", order=Const("C"), copy=None, out_sharding=None)
-    if as_str(order) != "C":
+    a, order, out = call.bound("a", "order", "out_sharding")
+    if given(order) and as_str(order) != "C":
         raise Open
     return t.reshape(t.operand(a), t.result_shape(), out)
 
 
 def lax_reshape(t: Trace, call: Call) -> ArrayType:
     """`lax.reshape(operand, new_sizes, dimensions, out_sharding=)`."""
-    a, _, dimensions, out = call.bind("operand", "new_sizes", dimensions=None, out_sharding=None)
+    a, dimensions, out = call.bound("operand", "dimensions", "out_sharding")
     if given(dimensions):
         raise Open
     return t.reshape(t.operand(a), t.result_shape(), out)
@@ -29,22 +37,22 @@ def lax_reshape(t: Trace, call: Call) -> ArrayType:
 
 def ravel(t: Trace, call: Call) -> ArrayType:
     """`jnp.ravel(a, order, out_sharding=)`, ``x.flatten()``."""
-    a, order, out = call.bind("a", order=Const("C"), out_sharding=None)
-    if as_str(order) not in ("C", None):
+    a, order, out = call.bound("a", "order", "out_sharding")
+    if given(order) and as_str(order) != "C":
         raise Open
     return t.reshape(t.operand(a), t.result_shape(), out)
 
 
 def transpose(t: Trace, call: Call) -> ArrayType:
     """`jnp.transpose(a, axes)`: reverses the dimensions without axes."""
-    a, axes = call.bind("a", axes=None)
+    a, axes = call.bound("a", "axes")
     x = t.operand(a)
     return t.transpose(x, axes_of(axes, rank(x)) if given(axes) else range(rank(x))[::-1])
 
 
 def lax_transpose(t: Trace, call: Call) -> ArrayType:
     """`lax.transpose(operand, permutation)`."""
-    a, permutation = call.bind("operand", "permutation")
+    a, permutation = call.bound("operand", "permutation")
     x = t.operand(a)
     return t.transpose(x, axes_of(permutation, rank(x)))
 
@@ -63,7 +71,7 @@ def matrix_transpose(t: Trace, call: Call) -> ArrayType:
 
 def swapaxes(t: Trace, call: Call) -> ArrayType:
     """`jnp.swapaxes(a, axis1, axis2)`."""
-    a, one, other = call.bind("a", "axis1", "axis2")
+    a, one, other = call.bound("a", "axis1", "axis2")
     x = t.operand(a)
     return _swapped(t, x, axis_of(one, rank(x)), axis_of(other, rank(x)))
 
@@ -76,7 +84,7 @@ def _swapped(t: Trace, x: ArrayType, one: int, other: int) -> ArrayType:
 
 def moveaxis(t: Trace, call: Call) -> ArrayType:
     """`jnp.moveaxis(a, source, destination)`."""
-    a, source, destination = call.bind("a", "source", "destination")
+    a, source, destination = call.bound("a", "source", "destination")
     x = t.operand(a)
     origins, targets = axes_of(source, rank(x)), axes_of(destination, rank(x))
     order = [i for i in range(rank(x)) if i not in origins]
@@ -87,7 +95,7 @@ def moveaxis(t: Trace, call: Call) -> ArrayType:
 
 def squeeze(t: Trace, call: Call) -> ArrayType:
     """`jnp.squeeze(a, axis)`: squeezes every dimension of size 1 without an axis."""
-    a, axis = call.bind("a", axis=None)
+    a, axis = call.bound("a", "axis")
     x = t.operand(a)
     if given(axis):
         return t.squeeze(x, axes_of(axis, rank(x)))
@@ -96,23 +104,18 @@ def squeeze(t: Trace, call: Call) -> ArrayType:
 
 def lax_squeeze(t: Trace, call: Call) -> ArrayType:
     """`lax.squeeze(array, dimensions)`."""
-    a, axes = call.bind("array", "dimensions")
+    a, axes = call.bound("array", "dimensions")
     x = t.operand(a)
     return t.squeeze(x, axes_of(axes, rank(x)))
 
 
 def expand_dims(t: Trace, call: Call) -> ArrayType:
     """`jnp.expand_dims(a, axis)`, `lax.expand_dims(array, dimensions)`."""
-    a, axis = call.args if len(call.args) == 2 else _named(call)
+    a, axis = call.arguments.values()
     x = t.operand(a)
     items = as_items(axis)
     count = 1 if items is None else len(items)
     return t.expand_dims(x, axes_of(axis, rank(x) + count))
-
-
-def _named(call: Call) -> tuple[Value | None, Value | None]:
-    array = call.argument(0, "a") or call.argument(0, "array")
-    return array, call.argument(1, "axis") or call.argument(1, "dimensions")
 
 
 #: The positions where `atleast_nd` adds dimensions of size 1, by n and the array's rank.
@@ -125,12 +128,7 @@ _ADDED: dict[int, dict[int, tuple[int, ...]]] = {
 
 def at_least(width: int) -> Rule:
     """Return `jnp.atleast_1d` or a relative, for one array: dimensions of size 1 at numpy's positions."""
-    places: dict[int, dict[int, tuple[int, ...]]] = {
-        1: {0: (0,)},
-        2: {0: (0, 1), 1: (0,)},
-        3: {0: (0, 1, 2), 1: (0, 2), 2: (2,)},
-    }
-    added = places[width]
+    added = _ADDED[width]
 
     def rule(t: Trace, call: Call) -> ArrayType:
         if len(call.args) != 1:
@@ -143,7 +141,7 @@ def at_least(width: int) -> Rule:
 
 def broadcast_to(t: Trace, call: Call) -> ArrayType:
     """`jnp.broadcast_to(array, shape, out_sharding=)`."""
-    a, _, out = call.bind("array", "shape", out_sharding=None)
+    a, out = call.bound("array", "out_sharding")
     x, shape = t.operand(a), t.result_shape()
     if not given(out):
         return t.broadcast_to(x, shape)
@@ -154,26 +152,26 @@ def broadcast_to(t: Trace, call: Call) -> ArrayType:
 
 def broadcast(t: Trace, call: Call) -> ArrayType:
     """`lax.broadcast(operand, sizes)`: new dimensions in front."""
-    a, _, out = call.bind("operand", "sizes", out_sharding=None)
+    a, out = call.bound("operand", "out_sharding")
     x, shape = t.operand(a), t.result_shape()
     return t.broadcast_in_dim(x, shape, range(len(shape) - rank(x), len(shape)), out)
 
 
 def broadcast_in_dim(t: Trace, call: Call) -> ArrayType:
     """`lax.broadcast_in_dim(operand, shape, broadcast_dimensions, out_sharding=)`."""
-    a, _, axes, out = call.bind("operand", "shape", "broadcast_dimensions", out_sharding=None)
+    a, axes, out = call.bound("operand", "broadcast_dimensions", "out_sharding")
     shape = t.result_shape()
     return t.broadcast_in_dim(t.operand(a), shape, axes_of(axes, len(shape)), out)
 
 
 def reverse(t: Trace, call: Call) -> ArrayType:
     """`lax.rev(operand, dimensions)`, `jnp.flip`, `jnp.flipud`, `jnp.fliplr`."""
-    return t.reverse(t.operand(call.args[0]))
+    return t.reverse(t.operand(first(call)))
 
 
 def tile(t: Trace, call: Call) -> ArrayType:
     """`jnp.tile(A, reps)`."""
-    a, reps = call.bind("A", "reps")
+    a, reps = call.bound("A", "reps")
     x = t.operand(a)
     items = as_items(reps)
     counts = [as_int(reps)] if items is None else [as_int(item) for item in items]
@@ -184,6 +182,16 @@ def tile(t: Trace, call: Call) -> ArrayType:
     if len(known) > rank(x):
         x = t.expand_dims(x, range(len(known) - rank(x)))
     return t.tile(x, known)
+
+
+def resize(t: Trace, call: Call) -> ArrayType:
+    """`jnp.resize(a, new_shape)`: flattened, tiled, cut, and reshaped."""
+    (a,) = call.bound("a")
+    x = t.ravel(t.operand(a))
+    (size,), total = shape_of(x), product(t.result_shape())
+    if not isinstance(size, int) or not isinstance(total, int) or not size or not total:
+        raise Open
+    return t.reshape(t.slice(t.tile(x, [-(-total // size)]), (total,)), t.result_shape())
 
 
 def pad(t: Trace, call: Call) -> ArrayType:
@@ -197,18 +205,18 @@ def pad(t: Trace, call: Call) -> ArrayType:
 
 def lax_pad(t: Trace, call: Call) -> ArrayType:
     """`lax.pad(operand, padding_value, padding_config)`."""
-    a, value, _ = call.bind("operand", "padding_value", "padding_config")
+    a, value = call.bound("operand", "padding_value")
     return t.pad(t.operand(a), t.operand(value), t.result_shape())
 
 
 def triangle(t: Trace, call: Call) -> ArrayType:
     """`jnp.tril(m, k)`: selects from m and zeros by a mask with m's sharding."""
-    return t.nary(t.operand(call.args[0] if call.args else call.argument(None, "m")), SCALAR)
+    return t.nary(t.operand(first(call)), SCALAR)
 
 
 def roll(t: Trace, call: Call) -> ArrayType:
     """`jnp.roll(a, shift, axis)` by a known shift: two slices, concatenated in the other order."""
-    a, shift, axis = call.bind("a", "shift", axis=None)
+    a, shift, axis = call.bound("a", "shift", "axis")
     x = t.operand(a)
     if not given(axis):
         return t.reshape(_rolled(t, t.ravel(x), known_int(shift), 0), shape_of(x))
@@ -225,24 +233,26 @@ def _rolled(t: Trace, x: ArrayType, shift: int, axis: int) -> ArrayType:
 
 
 def one_hot(t: Trace, call: Call) -> ArrayType:
-    """`jax.nn.one_hot(x, num_classes, axis=)`: compares the labels with an iota."""
-    a, _, _, axis = call.bind("x", "num_classes", dtype=None, axis=Const(-1))
+    """`jax.nn.one_hot(x, num_classes, axis=, out_sharding=)`: compares the labels with an iota."""
+    a, axis, out = call.bound("x", "axis", out_sharding=None)
     x = t.operand(a)
     position = axis_of(axis, rank(x) + 1)
+    if given(out):
+        return t.one_hot(x, t.result_shape(), position, out)
     shape: Shape = tuple(size if i == position else 1 for i, size in enumerate(t.result_shape()))
     return t.nary(t.expand_dims(x, (position,)), t.iota(shape))
 
 
 def rollaxis(t: Trace, call: Call) -> ArrayType:
     """`jnp.rollaxis(a, axis, start)`."""
-    a, axis, start = call.bind("a", "axis", start=Const(0))
+    a, axis, start = call.bound("a", "axis", "start")
     x = t.operand(a)
     return t.transpose(x, rolled_order(axis_of(axis, rank(x)), known_int(start), rank(x)))
 
 
 def rot90(t: Trace, call: Call) -> ArrayType:
     """`jnp.rot90(m, k, axes)`: reversals, and a transposition for odd k."""
-    m, k, axes = call.bind("m", k=Const(1), axes=Const(None))
+    m, k, axes = call.bound("m", "k", "axes")
     x, turns = t.operand(m), known_int(k) % 4
     if not turns:
         return x
@@ -252,10 +262,10 @@ def rot90(t: Trace, call: Call) -> ArrayType:
 
 def collapse(t: Trace, call: Call) -> ArrayType:
     """`lax.collapse(operand, start_dimension, stop_dimension)`."""
-    return t.reshape(t.operand(call.argument(0, "operand")), t.result_shape())
+    return t.reshape(t.operand(first(call)), t.result_shape())
 
 
 def broadcast_to_rank(t: Trace, call: Call) -> ArrayType:
     """`lax.broadcast_to_rank(x, rank)`: dimensions of size 1 in front."""
-    x = t.operand(call.argument(0, "x"))
+    x = t.operand(first(call))
     return t.expand_dims(x, range(len(t.result_shape()) - rank(x)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference.domain.values import Const, Value, is_none
+from shardlint.inference.domain.values import Const, is_none
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import axes_of, axis_of, given, truth
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, entries_of, rank, shape_of
@@ -21,9 +21,9 @@ def reduced(t: Trace, x: ArrayType, axes: Sequence[int], keepdims: bool) -> Arra
 
 def reduction(t: Trace, call: Call) -> ArrayType:
     """`jnp.sum` and its relatives (`jnp.reductions._reduction`)."""
-    a, axis, keepdims, where = _bound(call)
+    a, axis, keepdims, where = call.bound("a", "axis", "keepdims", where=None)
     x = t.nary(t.operand(a))
-    if where is not None and not is_none(where):
+    if given(where):
         x = chosen(t, where, a, Const(0))
     return reduced(t, x, axes_of(axis, rank(x)), truth(keepdims, False))
 
@@ -33,19 +33,9 @@ def mean(t: Trace, call: Call) -> ArrayType:
     return t.nary(reduction(t, call), SCALAR)
 
 
-def _bound(call: Call) -> tuple[Value | None, Value | None, Value | None, Value | None]:
-    """Return the operand, axis, keepdims and where of a reduction."""
-    args = [*call.args, None, None]
-    if call.opaque or len(call.args) > 3:
-        raise Open
-    first = args[0] if args[0] is not None else call.kwargs.get("a")
-    axis = args[1] if args[1] is not None else call.kwargs.get("axis")
-    return first, axis, call.kwargs.get("keepdims"), call.kwargs.get("where")
-
-
 def variance(t: Trace, call: Call) -> ArrayType:
     """`jnp.var` and `jnp.std`: the mean, the centered array, and the mean of its squares."""
-    a, axis, keepdims, where = _bound(call)
+    a, axis, keepdims, where = call.bound("a", "axis", "keepdims", "where")
     if given(where):
         raise Open
     x = t.nary(t.operand(a))
@@ -56,7 +46,7 @@ def variance(t: Trace, call: Call) -> ArrayType:
 
 def spread_between(t: Trace, call: Call) -> ArrayType:
     """`jnp.ptp`: the maximum minus the minimum."""
-    a, axis, keepdims, _ = _bound(call)
+    a, axis, keepdims = call.bound("a", "axis", "keepdims")
     x = t.nary(t.operand(a))
     one = reduced(t, x, axes_of(axis, rank(x)), truth(keepdims, False))
     return t.nary(one, one)
@@ -64,19 +54,17 @@ def spread_between(t: Trace, call: Call) -> ArrayType:
 
 def softmax(t: Trace, call: Call) -> ArrayType:
     """`jax.nn.softmax`, `log_softmax`, `standardize`: an array combined with its reduction."""
-    if given(call.kwargs.get("where")) or len(call.args) > 2:
+    a, axis, where, mean, variance = call.bound("x", "axis", "where", mean=None, variance=None)
+    if given(where) or given(mean) or given(variance):
         raise Open
-    x = t.operand(call.args[0] if call.args else call.argument(None, "x"))
-    axis = call.argument(1, "axis")
-    axes = axes_of(Const(-1) if axis is None else axis, rank(x))
+    x = t.operand(a)
+    axes = axes_of(axis, rank(x))
     return t.nary(x, reduced(t, x, axes, True))
 
 
 def logsumexp(t: Trace, call: Call) -> ArrayType:
     """`logsumexp(a, axis, b, keepdims, return_sign, where)`."""
-    a, axis, b, keepdims, sign, where = call.bind(
-        "a", axis=None, b=None, keepdims=None, return_sign=None, where=None
-    )
+    a, axis, b, keepdims, sign, where = call.bound("a", "axis", "b", "keepdims", "return_sign", "where")
     if given(b) or given(where) or truth(sign, False):
         raise Open
     x = t.operand(a)
@@ -87,7 +75,7 @@ def logsumexp(t: Trace, call: Call) -> ArrayType:
 
 def norm(t: Trace, call: Call) -> ArrayType:
     """`jnp.linalg.norm(x, ord, axis, keepdims)` of vectors, or of all elements."""
-    a, order, axis, keepdims = call.bind("x", ord=None, axis=None, keepdims=None)
+    a, order, axis, keepdims = call.bound("x", "ord", "axis", "keepdims")
     if given(order):
         raise Open
     x = t.operand(a)
@@ -97,7 +85,7 @@ def norm(t: Trace, call: Call) -> ArrayType:
 
 def arg_extreme(t: Trace, call: Call) -> ArrayType:
     """`jnp.argmax(a, axis, out, keepdims)`: flattens the array without an axis."""
-    a, axis, _, keepdims = call.bind("a", axis=None, out=None, keepdims=None)
+    a, axis, keepdims = call.bound("a", "axis", "keepdims")
     x = t.operand(a)
     kept = truth(keepdims, False)
     if not given(axis):
@@ -111,14 +99,14 @@ def arg_extreme(t: Trace, call: Call) -> ArrayType:
 
 def lax_arg_extreme(t: Trace, call: Call) -> ArrayType:
     """`lax.argmax(operand, axis, index_dtype)`."""
-    a, axis, _ = call.bind("operand", "axis", "index_dtype")
+    a, axis = call.bound("operand", "axis")
     x = t.operand(a)
     return t.arg_extreme(x, axis_of(axis, rank(x)))
 
 
 def cumulative(t: Trace, call: Call) -> ArrayType:
     """`jnp.cumsum(a, axis)`: without an axis the array must be replicated, and is flattened."""
-    a, axis, _, _ = call.bind("a", axis=None, dtype=None, out=None)
+    a, axis = call.bound("a", "axis")
     x = t.operand(a)
     if not given(axis) or not rank(x):
         if any(entries_of(x)):
@@ -129,18 +117,18 @@ def cumulative(t: Trace, call: Call) -> ArrayType:
 
 def lax_cumulative(t: Trace, call: Call) -> ArrayType:
     """`lax.cumsum(operand, axis, reverse)`."""
-    a, axis, _ = call.bind("operand", axis=Const(0), reverse=None)
+    a, axis = call.bound("operand", "axis")
     x = t.operand(a)
     return t.cumulative(x, axis_of(axis, rank(x)))
 
 
 def ordered(t: Trace, call: Call) -> ArrayType:
     """`jnp.sort(a, axis)` and `jnp.argsort`: along the last axis; flattens the array if the axis is None."""
-    a, axis, *_ = call.bind("a", axis=Const(-1), kind=None, order=None, stable=None, descending=None)
+    a, axis = call.bound("a", "axis")
     x = t.operand(a)
     if is_none(axis):
-        return t.sort(t.ravel(x), 0)
-    return t.sort(x, axis_of(axis, rank(x)))
+        return t.sort(0, t.ravel(x))
+    return t.sort(axis_of(axis, rank(x)), x)
 
 
 def order_of(t: Trace, call: Call) -> ArrayType:
@@ -152,33 +140,71 @@ def order_of(t: Trace, call: Call) -> ArrayType:
 
 def lax_sort(t: Trace, call: Call) -> ArrayType:
     """`lax.sort(operand, dimension)` of one array."""
-    a, dimension, *_ = call.bind("operand", dimension=Const(-1), is_stable=None, num_keys=None)
+    a, dimension = call.bound("operand", "dimension")
     x = t.operand(a)
-    return t.sort(x, axis_of(dimension, rank(x)))
+    return t.sort(axis_of(dimension, rank(x)), x)
+
+
+def sort_key_val(t: Trace, call: Call) -> Sequence[ArrayType]:
+    """`lax.sort_key_val(keys, values, dimension)`."""
+    keys, values, dimension = call.bound("keys", "values", "dimension")
+    x, y = t.operand(keys), t.operand(values)
+    t.sort(axis_of(dimension, rank(x)), x, y)
+    return (x, y)
+
+
+def lexsort(t: Trace, call: Call) -> ArrayType:
+    """`jnp.lexsort(keys, axis)`: an iota sorted along with the keys, the last one first."""
+    keys, axis = call.bound("keys", "axis")
+    operands = t.items(keys)[::-1]
+    if not rank(operands[0]):
+        return SCALAR
+    indices = t.iota(shape_of(operands[0]))
+    t.sort(axis_of(axis, rank(indices)), *operands, indices)
+    return indices
 
 
 def top_k(t: Trace, call: Call) -> Sequence[ArrayType]:
     """`lax.top_k(operand, k, axis)`: values and indices."""
-    a, k, axis = call.bind("operand", "k", axis=Const(-1))
+    a, k, axis = call.bound("operand", "k", "axis")
     x = t.operand(a)
     found = t.top_k(x, t.size(k), axis_of(axis, rank(x)))
     return (found, found)
 
 
 def lax_reduction(t: Trace, call: Call) -> ArrayType:
-    """`lax.reduce_sum(operand, axes)` and its relatives."""
-    a, axes, _ = call.bind("operand", "axes", out_sharding=None)
-    if given(call.kwargs.get("out_sharding")):
-        raise Open
+    """`lax.reduce_prod(operand, axes)` and its relatives."""
+    a, axes = call.bound("operand", "axes")
     x = t.operand(a)
     return t.reduce(x, axes_of(axes, rank(x)))
 
 
+def lax_reduce(t: Trace, call: Call) -> ArrayType:
+    """`lax.reduce(operands, init_values, computation, dimensions)` of one array."""
+    operand, dimensions, out = call.bound("operands", "dimensions", "out_sharding")
+    if given(out):
+        raise Open
+    x = t.operand(operand)
+    return t.reduce(x, axes_of(dimensions, rank(x)))
+
+
+def lax_sum(t: Trace, call: Call) -> ArrayType:
+    """`lax.reduce_sum(operand, axes, out_sharding=)`."""
+    a, axes, out = call.bound("operand", "axes", out_sharding=None)
+    x = t.operand(a)
+    return t.reduce_sum(x, axes_of(axes, rank(x)), out)
+
+
+def lax_extreme(t: Trace, call: Call) -> ArrayType:
+    """`lax.reduce_max(operand, axes, out_sharding=)`, `reduce_min`."""
+    a, axes, out = call.bound("operand", "axes", out_sharding=None)
+    x = t.operand(a)
+    return t.reduce(x, axes_of(axes, rank(x)), out)
+
+
 def average(t: Trace, call: Call) -> ArrayType:
     """`jnp.average(a, axis)` without weights is the mean."""
-    a, axis, weights, returned, keepdims = call.bind(
-        "a", axis=None, weights=None, returned=None, keepdims=None
-    )
+    a, axis, weights, returned, keepdims = call.bound("a", "axis", "weights", "returned", "keepdims")
     if given(weights) or truth(returned, False):
         raise Open
     x = t.operand(a)
@@ -187,14 +213,28 @@ def average(t: Trace, call: Call) -> ArrayType:
 
 def trace(t: Trace, call: Call) -> ArrayType:
     """`jnp.trace(a, offset, axis1, axis2)`: the sum of what a mask selects."""
-    a, _, one, other, *_ = call.bind("a", offset=None, axis1=Const(0), axis2=Const(1), dtype=None, out=None)
+    a, one, other = call.bound("a", "axis1", "axis2")
     x = t.operand(a)
     return t.reduce(t.nary(x, SCALAR), (axis_of(one, rank(x)), axis_of(other, rank(x))))
 
 
+def trapezoid(t: Trace, call: Call) -> ArrayType:
+    """`jnp.trapezoid(y, dx=, axis=)`: the sum, less half of the first and the last sample."""
+    y, dx, axis = call.bound("y", "dx", "axis")
+    x = t.operand(y)
+    step = SCALAR if dx is None else t.operand(dx)
+    if rank(step):
+        raise Open
+    last = rank(x) - 1
+    order = [i for i in range(rank(x)) if i != axis_of(axis, rank(x))]
+    x = t.transpose(x, [*order, axis_of(axis, rank(x))])
+    total, sample = t.reduce(x, (last,)), t.at(x, last)
+    return t.nary(step, t.nary(total, t.nary(SCALAR, t.nary(sample, sample))))
+
+
 def compared(t: Trace, call: Call) -> ArrayType:
     """`jnp.allclose(a, b)`, `jnp.array_equal(a1, a2)`: whether all elements are alike."""
-    first, second, *_ = call.bind("a", "b", rtol=None, atol=None, equal_nan=None)
+    first, second = call.bound("a", "b")
     x, y = t.operand(first), t.operand(second)
     if rank(x) != rank(y) or not all(map(t.same, shape_of(x), shape_of(y))):
         raise Open

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference.domain.values import Const, Value, as_items
+from shardlint.inference.domain.values import Value, as_items
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import axis_of, known_int, truth
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, rank, replaced, shape_of
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, first, rank, replaced, shape_of
 from shardlint.laws.core.array_types import ArrayType
 
 
 def sliced(t: Trace, call: Call) -> ArrayType:
     """`lax.slice(operand, ...)`, `lax.slice_in_dim(operand, ...)`."""
-    return t.slice(t.operand(call.argument(0, "operand")), t.result_shape())
+    return t.slice(t.operand(first(call)), t.result_shape())
 
 
 def indexed(t: Trace, call: Call) -> ArrayType:
     """`lax.index_in_dim(operand, index, axis, keepdims)`."""
-    a, _, axis, keepdims = call.bind("operand", "index", axis=Const(0), keepdims=Const(True))
+    a, axis, keepdims = call.bound("operand", "axis", "keepdims")
     x = t.operand(a)
     position = axis_of(axis, rank(x))
     found = t.slice(x, replaced(shape_of(x), position, 1))
@@ -27,19 +27,19 @@ def indexed(t: Trace, call: Call) -> ArrayType:
 
 def dynamic(t: Trace, call: Call) -> ArrayType:
     """`lax.dynamic_slice(operand, start_indices, slice_sizes)`."""
-    a, starts, _ = call.bind("operand", "start_indices", "slice_sizes")
+    a, starts = call.bound("operand", "start_indices")
     return t.dynamic_slice(t.operand(a), _starts(t, starts), t.result_shape())
 
 
 def dynamic_along(t: Trace, call: Call) -> ArrayType:
     """`lax.dynamic_slice_in_dim(operand, start_index, slice_size, axis)`."""
-    a, start, _, _ = call.bind("operand", "start_index", "slice_size", axis=Const(0))
+    a, start = call.bound("operand", "start_index")
     return t.dynamic_slice(t.operand(a), [t.operand(start)], t.result_shape())
 
 
 def dynamic_index(t: Trace, call: Call) -> ArrayType:
     """`lax.dynamic_index_in_dim(operand, index, axis, keepdims)`."""
-    a, index, axis, keepdims = call.bind("operand", "index", axis=Const(0), keepdims=Const(True))
+    a, index, axis, keepdims = call.bound("operand", "index", "axis", "keepdims")
     x = t.operand(a)
     position = axis_of(axis, rank(x))
     found = t.dynamic_slice(x, [t.operand(index)], replaced(shape_of(x), position, 1))
@@ -48,13 +48,13 @@ def dynamic_index(t: Trace, call: Call) -> ArrayType:
 
 def update(t: Trace, call: Call) -> ArrayType:
     """`lax.dynamic_update_slice(operand, update, start_indices)`."""
-    a, new, starts = call.bind("operand", "update", "start_indices")
+    a, new, starts = call.bound("operand", "update", "start_indices")
     return t.dynamic_update_slice(t.operand(a), t.operand(new), _starts(t, starts))
 
 
 def update_along(t: Trace, call: Call) -> ArrayType:
     """`lax.dynamic_update_slice_in_dim(operand, update, start_index, axis)`."""
-    a, new, start, _ = call.bind("operand", "update", "start_index", "axis")
+    a, new, start = call.bound("operand", "update", "start_index")
     x, y = t.operand(a), t.operand(new)
     if rank(x) != rank(y):
         raise Open
@@ -70,14 +70,14 @@ def _starts(t: Trace, starts: Value | None) -> list[ArrayType]:
 
 def unstacked(t: Trace, call: Call) -> Sequence[ArrayType]:
     """`jnp.unstack(x, axis=)`."""
-    x = t.operand(call.argument(0, "x"))
-    axis = call.kwargs.get("axis", Const(0))
+    a, axis = call.bound("x", "axis")
+    x = t.operand(a)
     return [t.unstack(x, axis_of(axis, rank(x)))] * len(t.results)
 
 
 def update_index(t: Trace, call: Call) -> ArrayType:
     """`lax.dynamic_update_index_in_dim(operand, update, index, axis)`."""
-    a, new, index, axis = call.bind("operand", "update", "index", "axis")
+    a, new, index, axis = call.bound("operand", "update", "index", "axis")
     x, y = t.operand(a), t.operand(new)
     if rank(x) != rank(y):
         y = t.expand_dims(y, (axis_of(axis, rank(x)),))
@@ -86,7 +86,7 @@ def update_index(t: Trace, call: Call) -> ArrayType:
 
 def difference(t: Trace, call: Call) -> ArrayType:
     """`jnp.diff(a, n, axis)`: two slices, n times."""
-    a, n, axis = call.bind("a", n=Const(1), axis=Const(-1))
+    a, n, axis = call.bound("a", "n", "axis")
     x = t.operand(a)
     at = axis_of(axis, rank(x))
     for _ in range(known_int(n)):

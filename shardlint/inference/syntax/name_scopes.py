@@ -1,0 +1,228 @@
+"""Names of libraries in the syntax trees of a file: what its imports bind, resolved as in Python.
+
+A variable counts as a library's name where nothing but imports of that one name binds it. A walk over the
+trees yields the references that no test of a version and no ``try`` guards.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+#: What a name that is not there raises, and the classes above.
+_CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"})
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES = (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)
+#: Managers of a block in which an exception is expected, or does no harm.
+_EXPECTING = ("suppress", "raises", "assertRaises", "assertRaisesRegex")
+
+
+class Scope:
+    """The names that a scope binds: the full names that imports give them, None for anything else."""
+
+    def __init__(self, parent: Scope | None = None, is_class: bool = False) -> None:
+        self.parent, self.is_class = parent, is_class
+        self.targets: dict[str, set[str | None]] = {}
+
+    def resolve(self, name: str) -> str | None:
+        """Return the full name of the library's object that a variable holds here; None if not certain."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.targets and (scope is self or not scope.is_class):
+                only = scope.targets[name]
+                return next(iter(only)) if len(only) == 1 else None
+            scope = scope.parent
+        return None
+
+    def bind(self, name: str, target: str | None = None) -> None:
+        """Add a binding of a name."""
+        self.targets.setdefault(name, set()).add(target)
+
+
+class Names:
+    """The scopes of a file, and the names in it that guard others; the cells of a notebook are one module."""
+
+    def __init__(self, trees: Sequence[ast.Module]) -> None:
+        self.module = Scope()
+        self._scopes: dict[ast.AST, Scope] = {}
+        for tree in trees:
+            self._bind(tree, self.module)
+        nodes = [node for tree in trees for node in ast.walk(tree)]
+        for node in nodes:
+            if isinstance(node, ast.Global | ast.Nonlocal):
+                for name in node.names:
+                    self.module.bind(name)
+        #: Variables and functions that tell which JAX there is.
+        self._telling: set[str] = set()
+        self._learn(nodes)
+
+    def references(self, tree: ast.Module) -> Iterator[tuple[ast.AST, Scope]]:
+        """Yield the imports, attributes and calls that nothing guards, each with its scope."""
+        yield from self._block(tree.body, self.module, caught=False)
+
+    def full_name(self, node: ast.AST, scope: Scope) -> str:
+        """Return the full name of the library's object that an expression names, or ""."""
+        if isinstance(node, ast.Name):
+            return scope.resolve(node.id) or ""
+        if isinstance(node, ast.Attribute) and (holder := self.full_name(node.value, scope)):
+            return f"{holder}.{node.attr}"
+        return ""
+
+    # -- bindings -----------------------------------------------------------------------------
+
+    def _bind(self, node: ast.AST, scope: Scope) -> None:
+        """Collect the bindings below a node, which belongs to a scope."""
+        for child in ast.iter_child_nodes(node):
+            inner = scope
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                for name, target in imported(child):
+                    scope.bind(name, target)
+            elif isinstance(child, ast.Name) and not isinstance(child.ctx, ast.Load):
+                scope.bind(child.id)
+            elif isinstance(child, ast.arg):
+                scope.bind(child.arg)
+            elif isinstance(child, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and child.name:
+                scope.bind(child.name)
+            elif isinstance(child, ast.MatchMapping) and child.rest:
+                scope.bind(child.rest)
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                scope.bind(child.name)
+            if isinstance(child, _SCOPES):
+                inner = self._scopes[child] = Scope(scope, isinstance(child, ast.ClassDef))
+            self._bind(child, inner)
+
+    # -- guards -------------------------------------------------------------------------------
+
+    def _learn(self, nodes: Sequence[ast.AST]) -> None:
+        """Find the variables and functions whose values depend on which JAX there is."""
+        for node in nodes:
+            if isinstance(node, ast.Try) and _catches(node):
+                inside = (one for block in (node.body, *(h.body for h in node.handlers)) for one in block)
+                self._telling |= {name for one in inside for name in _assigned(one)}
+        while True:
+            before = len(self._telling)
+            for node in nodes:
+                if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
+                    if node.value is not None and self._tells(node.value):
+                        self._telling |= set(_assigned(node))
+                elif isinstance(node, ast.If) and self._tells(node.test):
+                    self._telling |= {name for one in (*node.body, *node.orelse) for name in _assigned(one)}
+                elif isinstance(node, ast.FunctionDef):
+                    returned = (one.value for one in ast.walk(node) if isinstance(one, ast.Return))
+                    if any(value is not None and self._tells(value) for value in returned):
+                        self._telling.add(node.name)
+            if len(self._telling) == before:
+                return
+
+    def _tells(self, test: ast.AST) -> bool:
+        """Return whether a test asks which JAX there is."""
+        for node in ast.walk(test):
+            if isinstance(node, ast.Name | ast.Attribute):
+                word = node.id if isinstance(node, ast.Name) else node.attr
+                if "version" in word.lower() or word in self._telling or word == "TYPE_CHECKING":
+                    return True
+            if isinstance(node, ast.Call) and dotted(node.func) in ("hasattr", "getattr") and node.args:
+                if self.full_name(node.args[0], self.module).partition(".")[0] in ("jax", "jaxlib"):
+                    return True
+                if "jax" in dotted(node.args[0]):
+                    return True
+        return False
+
+    # -- the walk -----------------------------------------------------------------------------
+
+    def _block(self, body: Sequence[ast.stmt], scope: Scope, caught: bool) -> Iterator[tuple[ast.AST, Scope]]:
+        """Walk statements: behind a test of the version that leaves the block, nothing is yielded."""
+        for statement in body:
+            if isinstance(statement, ast.If) and self._tells(statement.test):
+                if leaves(statement.body) or leaves(statement.orelse):
+                    return
+                continue
+            if isinstance(statement, ast.Assert) and self._tells(statement.test):
+                return
+            yield from self._walk(statement, scope, caught)
+
+    def _walk(self, node: ast.AST, scope: Scope, caught: bool) -> Iterator[tuple[ast.AST, Scope]]:
+        if isinstance(node, ast.IfExp | ast.If | ast.While) and self._tells(node.test):
+            return
+        if isinstance(node, ast.BoolOp) and any(map(self._tells, node.values)):
+            return
+        if isinstance(node, ast.Try) and _catches(node):
+            # What is defined in it runs elsewhere; what a handler does is for another JAX.
+            yield from self._block([*node.body, *node.orelse], scope, True)
+            yield from self._block(node.finalbody, scope, caught)
+            return
+        if isinstance(node, ast.With | ast.AsyncWith) and any(map(_expects, node.items)):
+            yield from self._block(node.body, scope, True)
+            return
+        inner = self._scopes.get(node, scope)
+        if isinstance(node, _SCOPES) and any(map(self._tells, getattr(node, "decorator_list", ()))):
+            return
+        if isinstance(node, _FUNCTIONS):
+            caught = False
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Attribute | ast.Call) and not caught:
+            yield node, scope
+        for _, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                yield from self._block(value, inner, caught)
+            else:
+                for child in value if isinstance(value, list) else (value,):
+                    if isinstance(child, ast.AST):
+                        yield from self._walk(child, inner, caught)
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str | None]]:
+    """Yield the names that an import binds, with the full names of their objects; None for relative ones."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            first = alias.name.partition(".")[0]
+            yield (alias.asname, alias.name) if alias.asname else (first, first)
+        elif alias.name != "*":
+            target = f"{node.module}.{alias.name}" if node.module and not node.level else None
+            yield alias.asname or alias.name, target
+
+
+def dotted(node: ast.AST) -> str:
+    """Return a name with its attributes as text, or ""."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (holder := dotted(node.value)):
+        return f"{holder}.{node.attr}"
+    return ""
+
+
+def leaves(body: Sequence[ast.stmt]) -> bool:
+    """Return whether statements end by leaving their block."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
+        return dotted(last.value.func).rpartition(".")[2] in ("exit", "skip", "_exit", "fail", "skipTest")
+    return isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _assigned(node: ast.AST) -> Iterator[str]:
+    """Yield the variables and attributes that a statement assigns, by their last name."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
+            yield one.id
+        elif isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store):
+            yield one.attr
+
+
+def _catches(node: ast.Try) -> bool:
+    """Return whether a handler catches what a missing name raises."""
+    return any(handler.type is None or _names_class(handler.type) for handler in node.handlers)
+
+
+def _names_class(node: ast.expr) -> bool:
+    kinds: Iterable[ast.expr] = node.elts if isinstance(node, ast.Tuple) else (node,)
+    return any(dotted(kind).rpartition(".")[2] in _CATCHING for kind in kinds)
+
+
+def _expects(item: ast.withitem) -> bool:
+    """Return whether a manager catches, or expects, what a missing name raises."""
+    call = item.context_expr
+    if not isinstance(call, ast.Call) or dotted(call.func).rpartition(".")[2] not in _EXPECTING:
+        return False
+    return any(map(_names_class, call.args))
