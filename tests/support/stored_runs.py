@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,9 @@ from shardlint.confirm.fixtures.runs import FixtureRun, Lines, UnitRun
 from support.jax_answers import answer, portable
 
 _run_fixture = runs.run_fixture
+
+#: A set of strings, as a message shows it.
+_SET = re.compile(r"\{('[^'{}:]*'(?:, '[^'{}:]*')*)\}")
 
 
 def store_runs(patch: pytest.MonkeyPatch) -> None:
@@ -40,7 +44,13 @@ def as_stored(run: FixtureRun) -> Any:
     ran = asdict(run)
     for unit in ran["units"]:
         unit["evaluated"] = sorted(unit["evaluated"])
+        unit["message"] = _SET.sub(_in_order, unit["message"])
     return portable(ran)
+
+
+def _in_order(shown: re.Match[str]) -> str:
+    """Return a set in a message in one order: JAX prints it in another one each time."""
+    return f"{{{', '.join(sorted(shown[1].split(', ')))}}}"
 
 
 def _unit(said: dict[str, Any]) -> UnitRun:
