@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from shardlint import __version__
 from shardlint.cli import check as checking
 from shardlint.cli import check_edits, config_options, report_output
+from shardlint.cli import compile as compiling
 from shardlint.cli import upgrade as upgrading
 from shardlint.cli.check import CLEAN, FAILED, FOUND, UsageError, check, complain
 
@@ -352,6 +353,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_mesh(run)
     _add_python(run)
 
+    compiling.add_command(commands, _count)
+
     explain = commands.add_parser("explain", help="explain a rule")
     explain.add_argument("code", metavar="CODE", help="a code (SHL202) or a name (indivisible-dimension)")
     commands.add_parser("rules", help="list all rules")
@@ -390,6 +393,7 @@ def _add_python(parser: argparse.ArgumentParser) -> None:
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": check,
+    "compile": compiling.compile_fixtures,
     "coverage": _coverage,
     "layout": _layout,
     "report": _report,

@@ -67,18 +67,24 @@ def write_report(
     ``page_of`` returns the address of a rule's page. Raises CannotSay when the file cannot be written; the
     report is then written to standard output.
     """
-    text = _text(report, options, excerpts, fixable, failed, page_of)
-    if options.output_file is None:
+    put(_text(report, options, excerpts, fixable, failed, page_of), options.output_file)
+
+
+def put(text: str, path: str | None) -> None:
+    """Write text to a file, or to standard output without one. Raises CannotSay when the file cannot be
+    written; the text is then on standard output.
+    """
+    if path is None:
         write(text)
         return
     try:
-        os.makedirs(os.path.dirname(options.output_file) or ".", exist_ok=True)
-        with open(options.output_file, "w", encoding="utf-8", errors="replace") as file:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "w", encoding="utf-8", errors="replace") as file:
             file.write(text)
     except OSError as error:
         write(text)
         why = error.strerror or error
-        raise CannotSay(f"{options.output_file} cannot be written: {why}; see standard output") from None
+        raise CannotSay(f"{path} cannot be written: {why}; see standard output") from None
 
 
 def aside(text: str) -> None:

@@ -1,0 +1,74 @@
+"""What programs compile to, for a terminal: for each program its lines, with their collectives as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from shardlint.cost.sizes import size_text
+from shardlint.cost.values import Collective, Compilation, Place, Program
+from shardlint.output.cost import words
+from shardlint.output.terminal_styles import Styles
+from shardlint.support.media import terminal
+
+#: The text of a line of the user's, "" where it cannot be read.
+LineText = Callable[[Place], str]
+_BAR = 20
+_CODE = 88
+
+
+def render(compilations: Sequence[Compilation], line_text: LineText, styles: Styles) -> str:
+    """Return the programs of all fixtures."""
+    found = [line for one in compilations for line in _fixture(one, line_text, styles)]
+    if any(one.programs for one in compilations):
+        found += [styles.dim(words.PARTITIONER)]
+    return "".join(f"{line}\n" for line in found)
+
+
+def _fixture(compilation: Compilation, line_text: LineText, styles: Styles) -> Iterator[str]:
+    jax = f" · JAX {terminal(compilation.jax)}" if compilation.jax else ""
+    yield styles.path(terminal(compilation.path)) + styles.dim(f"{jax} · {words.sent_text(compilation)}")
+    yield ""
+    for program in compilation.programs:
+        yield from _program(program, line_text, styles)
+        yield ""
+
+
+def _program(program: Program, line_text: LineText, styles: Styles) -> Iterator[str]:
+    where = "" if program.place is None else f"  {program.place}"
+    yield f"  {styles.strong(terminal(program.name))}{terminal(where, begins=False)}" + styles.dim(
+        f" · {terminal(words.programs_text(program), begins=False)}"
+    )
+    if (memory := program.memory) is not None:
+        parts = (
+            f"arguments {size_text(memory.arguments)}, results {size_text(memory.results)}, "
+            f"temporaries {size_text(memory.temporaries)}"
+        )
+        yield f"    each device holds {styles.strong(size_text(memory.peak))}: {parts}"
+        for line in words.buffers_text(memory.buffers):
+            yield styles.dim(f"      {terminal(line)}")
+    if not program.collectives:
+        yield f"    {styles.good('no collectives')}"
+    most = max((one.total for one in program.collectives), default=0)
+    for place, found in words.by_line(program):
+        yield f"    {_line(place, program, line_text, styles)}"
+        for one, equal in found:
+            yield f"      {_collective(one, equal, most, styles)}"
+
+
+def _line(place: Place | None, program: Program, line_text: LineText, styles: Styles) -> str:
+    if place is None:
+        return styles.dim("at no line")
+    same = program.place is not None and (place.path, place.cell) == (program.place.path, program.place.cell)
+    shown = f"line {place.line}" if same else str(place)
+    code = line_text(place).strip()
+    code = code if len(code) <= _CODE else code[: _CODE - 1] + "…"
+    return f"{styles.help(terminal(shown))}  {terminal(code, begins=False)}".rstrip()
+
+
+def _collective(one: Collective, equal: int, most: int, styles: Styles) -> str:
+    times = words.times_text(one, equal)
+    bar = "█" * max(1, round(_BAR * one.total * equal / most)) if most else ""
+    size = f"{size_text(one.bytes)} {times}".rstrip()
+    axes = terminal(words.axes_text(one), begins=False)
+    op = terminal(words.op_text(one.op), begins=False)
+    return f"⇄ {one.kind.value:<18} {axes:<14} {size:<20} {styles.warning(bar)} {styles.dim(op)}"

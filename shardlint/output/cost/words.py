@@ -1,0 +1,79 @@
+"""Words and orders that the formats share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from shardlint.cost.sizes import size_text
+from shardlint.cost.values import Buffer, Collective, Compilation, Place, Program
+
+#: Said once below each report: whose partitioner answered.
+PARTITIONER = (
+    "Partitioned for fake CPU devices, as for GPUs and TPUs; memory is that of the CPU's compiler, which "
+    "computes bf16 in f32."
+)
+
+
+def programs_text(program: Program) -> str:
+    """Return a program's devices and mesh: ``8 devices (data=2, model=4)``."""
+    mesh = ", ".join(f"{name}={size}" for name, size in program.mesh)
+    devices = f"{program.devices} device{'s' * (program.devices != 1)}"
+    return f"{devices} ({mesh})" if mesh else devices
+
+
+def by_line(program: Program) -> Iterator[tuple[Place | None, list[tuple[Collective, int]]]]:
+    """Yield each line with its collectives, each with the number of equal ones there, in reading order."""
+    lines: dict[Place | None, Counter[Collective]] = {}
+    for one in program.collectives:
+        lines.setdefault(one.place, Counter())[one] += 1
+    for place in sorted(lines, key=_order):
+        yield place, sorted(lines[place].items(), key=lambda item: -item[0].total * item[1])
+
+
+def _order(place: Place | None) -> tuple[str, int, int]:
+    return (
+        ("", -1, 0) if place is None else (place.path, -1 if place.cell is None else place.cell, place.line)
+    )
+
+
+def times_text(one: Collective, equal: int) -> str:
+    """Return how often a collective runs: ``×6``, ``2 × 6``, ``in a loop``, or nothing."""
+    if one.count is None:
+        return "in a loop" if equal == 1 else f"{equal} in a loop"
+    if equal == 1:
+        return f"×{one.count}" if one.count != 1 else ""
+    return f"×{equal}" if one.count == 1 else f"×{one.count}, {equal} of them"
+
+
+def op_text(op: str) -> str:
+    """Return the operation of an op in XLA's metadata: ``dot_general``, backward where it is a gradient."""
+    name = op.rpartition("/")[2]
+    return f"{name}, backward" if "transpose(jvp(" in op else name
+
+
+def axes_text(one: Collective) -> str:
+    """Return the mesh axes of a collective; where they are not known, the size of its groups."""
+    return ", ".join(one.axes) or f"{one.ways} devices"
+
+
+def buffers_text(buffers: Iterable[Buffer]) -> Iterator[str]:
+    """Yield the largest buffers, equal ones as one."""
+    for one, equal in Counter(buffers).items():
+        name = f" {one.name}" if one.name else ""
+        where = f", {one.place}" if one.place is not None else ""
+        times = f" ×{equal}" if equal > 1 else ""
+        yield f"{size_text(one.bytes)}{times}  {one.role}{name} {one.shape}{where}"
+
+
+def sent_text(compilation: Compilation) -> str:
+    """Return the sum of all collectives of a fixture."""
+    sent = sum(one.total for one in compilation.collectives)
+    count = len(compilation.collectives)
+    loops = any(one.count is None for one in compilation.collectives)
+    more = ", and loops of unknown length" if loops else ""
+    programs = len(compilation.programs)
+    return (
+        f"{programs} program{'s' * (programs != 1)}, {count} collective{'s' * (count != 1)}, "
+        f"{size_text(sent)} sent by each device{more}"
+    )
