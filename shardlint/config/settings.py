@@ -58,6 +58,7 @@ class Settings:
     ``target_jax`` are the releases of JAX the project means to run on, None where it names none; then
     ``present_jax`` is judged, the JAX at hand, if there is one.
     ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
+    ``cost_hbm``, ``cost_sent`` and ``cost_reshard`` are bounds in bytes for `shardlint compile`.
     ``report_init`` and ``report_rules`` (``package.module:name``) are what `shardlint report --init` runs.
     ``baseline`` is the file of the findings that are there already. ``docs_url`` is where the pages of the
     documentation are published. ``editing`` tells that an editor asks (see `InferenceSettings`).
@@ -94,6 +95,9 @@ class Settings:
     replicated_bytes: int = 64 * 2**20
     confirm_devices: int = 8
     confirm_timeout: float = 60.0
+    cost_hbm: int | None = None
+    cost_sent: int | None = None
+    cost_reshard: int | None = None
     report_init: str | None = None
     report_rules: str | None = None
     docs_url: str | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from shardlint.cost.hlo import Computation, Instruction, Module, arrays_of, bytes_of
+from shardlint.cost.hlo import Computation, Instruction, Module, arrays_of, bytes_of, element_of
 from shardlint.cost.loops import run_counts
 from shardlint.cost.meshes import DeviceMesh, Groups, groups_of
 from shardlint.cost.values import Kind
@@ -45,13 +45,14 @@ class Found:
     count: int | None
     shape: str
     ways: int
+    weight: str = ""
 
 
-def collectives_of(module: Module, meshes: list[DeviceMesh]) -> Iterator[Found]:
+def collectives_of(module: Module, meshes: list[DeviceMesh], whole: dict[str, int]) -> Iterator[Found]:
     """Yield the collectives that a module runs, in its order.
 
     Axes are those of the first mesh of as many devices as the module has; where no mesh is known, there are
-    none.
+    none. ``whole`` is the number of elements of each argument on all devices, by its number in the module.
     """
     counts = run_counts(module)
     mesh = next((mesh for mesh in meshes if len(mesh.devices) == module.partitions), None)
@@ -73,7 +74,8 @@ def collectives_of(module: Module, meshes: list[DeviceMesh]) -> Iterator[Found]:
                 continue
             axes = () if mesh is None else mesh.axes_between(groups)
             cause = one if kind in _SUMS else _cause(one, inside)
-            yield Found(cause, kind, axes, moved, count, shape, ways)
+            weight = _weight(one, inside, whole) if kind is Kind.ALL_GATHER else ""
+            yield Found(cause, kind, axes, moved, count, shape, ways, weight)
 
 
 def _cause(one: Instruction, inside: Computation) -> Instruction:
@@ -93,6 +95,16 @@ def _cause(one: Instruction, inside: Computation) -> Instruction:
     return one
 
 
+def _weight(one: Instruction, inside: Computation, whole: dict[str, int]) -> str:
+    """Return the argument of which a gather makes the whole on each device, "" if it is of another kind."""
+    at: Instruction | None = one
+    while at is not None and at.opcode in ("all-gather", "convert", *_LAYOUT) and at.operands:
+        at = inside.by_name.get(at.operands[0][0])
+    if at is None or at.opcode != "parameter" or whole.get(at.arguments) != _elements(one.shape):
+        return ""
+    return at.op_name.replace("\\'", "'")
+
+
 def _origin(one: Instruction) -> tuple[str, int]:
     return one.op_name, one.frame
 
@@ -103,7 +115,11 @@ def moved_bytes(kind: Kind, one: Instruction, inside: Computation, groups: Group
     With n devices in a group and S bytes on each (of a gather: of the result), a ring moves S (n-1)/n for a
     gather, a scatter or an all-to-all, and twice that for an all-reduce; a permutation moves S.
     """
-    operands = [inside.by_name[name].shape for name, _ in one.operands if name in inside.by_name]
+    operands = [
+        inside.by_name[name].shape if number is None else element_of(inside.by_name[name].shape, number)
+        for name, number in one.operands
+        if name in inside.by_name
+    ]
     taken = operands[0] if len(operands) == 1 else f"({', '.join(operands)})"
     ways = max(map(len, groups), default=1)
     if kind is Kind.COLLECTIVE_PERMUTE:

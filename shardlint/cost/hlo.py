@@ -202,6 +202,15 @@ def arrays_of(shape: str) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield dtype, tuple(int(size.lstrip("<=")) for size in sizes.split(",") if size)
 
 
+def element_of(shape: str, number: int) -> str:
+    """Return the shape of an element of a tuple of arrays."""
+    found = list(arrays_of(shape))
+    if number >= len(found):
+        return shape
+    dtype, sizes = found[number]
+    return f"{dtype}[{','.join(map(str, sizes))}]"
+
+
 def bytes_of(shape: str) -> int:
     """Return the bytes of a shape, ``bf16[32,256]{1,0}`` or a tuple of such."""
     return sum(math.ceil(math.prod(sizes) * _bits(dtype) / 8) for dtype, sizes in arrays_of(shape))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shardlint.cost.collectives import collectives_of
-from shardlint.cost.hlo import Frame, Module, parse_module
+from shardlint.cost.hlo import Frame, Module, arrays_of, bytes_of, parse_module
 from shardlint.cost.memory import argument_name, memory_of
 from shardlint.cost.meshes import meshes_of
 from shardlint.cost.source_lines import SourceLines, common
@@ -54,7 +55,9 @@ def _program(first: Path, stem: str, lines: SourceLines) -> Program | None:
     own = [lines.own(stack) for stack in stacks]
     called = common(own)
     place = lines.definition(name, own)
-    found = list(collectives_of(module, meshes := meshes_of(before))) if partitioned else []
+    meshes = meshes_of(before)
+    whole = _elements(parse_module(before)) if partitioned else {}
+    found = list(collectives_of(module, meshes, whole)) if partitioned else []
     if not found and place is None and not _goes_deeper(stacks):
         return None
     mesh = next((mesh for mesh in meshes if len(mesh.devices) == module.partitions), None)
@@ -63,9 +66,8 @@ def _program(first: Path, stem: str, lines: SourceLines) -> Program | None:
         frames = lines.own(module.stack(one.cause.frame)) or called
         where = lines.place(frames[-1] if frames else None)
         op = one.cause.op_name or one.cause.opcode
-        collectives.append(
-            Collective(name, where, one.kind, one.axes, one.bytes, one.count, op, one.shape, one.ways)
-        )
+        counted = (one.bytes, one.count, op, one.shape, one.ways, one.weight, bytes_of(one.shape))
+        collectives.append(Collective(name, where, one.kind, one.axes, *counted))
     return Program(
         name,
         place or lines.place(called[-1] if called else None),
@@ -75,6 +77,13 @@ def _program(first: Path, stem: str, lines: SourceLines) -> Program | None:
         _memory(first.parent, stem, lines),
         tuple(collectives),
     )
+
+
+def _elements(module: Module) -> dict[str, int]:
+    """Return the number of elements of each argument of a module, by its number."""
+    inside = module.computations.get(module.entry)
+    parameters = [] if inside is None else [one for one in inside.instructions if one.opcode == "parameter"]
+    return {one.arguments: sum(math.prod(n) for _, n in arrays_of(one.shape)) for one in parameters}
 
 
 def _text(folder: Path, pattern: str) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 
 from shardlint.confirm.child_process import Child
 from shardlint.confirm.fixtures.expectations import read_expectations
-from shardlint.confirm.fixtures.runs import RUNNER, FixtureRun, run_fixture
+from shardlint.confirm.fixtures.runs import RUNNER, FixtureRun, UnitRun, run_fixture
 from shardlint.confirm.installed import installed_release
 from shardlint.cost.programs import read_programs
 from shardlint.cost.source_lines import SourceLines
-from shardlint.cost.values import Compilation
+from shardlint.cost.values import Compilation, Part
 from shardlint.laws.versions import Release
 
 WORKER = Path(__file__).with_name("worker") / "compiling.py"
@@ -60,7 +60,13 @@ def compile_file(
             last=last.update,
         )
         programs = read_programs(Path(folder), SourceLines(run.path, path))
-    return Compilation(path, tuple(programs), (*_failures(run, path), *last.get("uncompiled", ())), run.jax)
+    failures = (*_failures(run, path), *last.get("uncompiled", ()))
+    return Compilation(path, tuple(programs), tuple(map(_part, run.units)), failures, run.jax)
+
+
+def _part(unit: UnitRun) -> Part:
+    place = unit.place
+    return Part(unit.name, place.line, place.end_line, place.cell)
 
 
 def _failures(run: FixtureRun, path: str) -> list[str]:

@@ -38,11 +38,15 @@ class SourceLines:
         return Place(self._shown if file == self._fixture else _short(file), frame.line, cell)
 
     def case(self, stacks: Sequence[Sequence[Frame]]) -> str:
-        """Return the part of the fixture in which a program was compiled: ``case_f``, or ``""``."""
+        """Return the part of the fixture that compiled a program: ``case_f``, ``cell 3`` or ``top level``."""
         for stack in stacks:
-            names = [frame.function for frame in stack if _file(frame)[0] == self._fixture]
-            return next((name for name in names[:2] if name.startswith("case_")), "")
-        return ""
+            ours = [frame for frame in stack if _file(frame)[0] == self._fixture]
+            if ours and (cell := _file(ours[0])[1]) is not None:
+                return f"cell {cell}"
+            # A stack may begin inside of a function that JAX has traced.
+            if ours and (case := ours[0].function.partition(".")[0]).startswith("case_"):
+                return case
+        return "top level"
 
     def definition(self, name: str, stacks: Sequence[Sequence[Frame]]) -> Place | None:
         """Return where the function with this name is defined that stacks of a program pass through."""

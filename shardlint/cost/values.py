@@ -35,7 +35,8 @@ class Collective:
 
     ``bytes`` are what each device sends, and as many it receives, each of the ``count`` times that it runs;
     ``count`` is None in a loop whose turns are not known. ``shape`` is the array on each device: of a gather
-    the result, else the operand. ``ways`` is the number of devices in a group.
+    the result, else the operand. ``ways`` is the number of devices in a group. ``weight`` is the argument
+    (``params['kernel']``) of which a gather makes the whole on every device, ``result`` its bytes.
     """
 
     program: str
@@ -47,6 +48,8 @@ class Collective:
     op: str
     shape: str
     ways: int
+    weight: str = ""
+    result: int = 0
 
     @property
     def total(self) -> int:
@@ -80,8 +83,8 @@ class Memory:
 class Program:
     """A compiled function, where it is defined; an operation outside of jit, where it is called.
 
-    ``case`` is the part of the fixture that compiled it. ``devices`` is how many it runs on, ``mesh`` their
-    axes with sizes.
+    ``case`` is the name of the part of the fixture that compiled it. ``devices`` is how many it runs on,
+    ``mesh`` their axes with sizes.
     """
 
     name: str
@@ -94,11 +97,22 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a fixture, with its first and last line: its ``top level``, a ``case_…``, a ``cell 3``."""
+
+    name: str
+    first: int
+    last: int
+    cell: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Compilation:
     """What a fixture compiled. ``failures`` are parts that did not run to their end, with the reason."""
 
     path: str
     programs: tuple[Program, ...]
+    parts: tuple[Part, ...] = ()
     failures: tuple[str, ...] = ()
     jax: str | None = None
 

@@ -113,6 +113,59 @@ FILE_RULES = (
         "`# expect-silent: SHL601` where it does not. `check --confirm` and `run` execute it, and report\n"
         "where that is not what happens.",
     ),
+    _rule(
+        "SHL910", "collective-unreadable", "collective-unreadable",
+        "An announcement of collectives cannot be read",
+        "`# expect-collective: all-gather model, all-reduce data <= 8 MiB` names a kind, its mesh axes, and\n"
+        "perhaps a bound. The kinds are all-gather, all-reduce, reduce-scatter, all-to-all and\n"
+        "collective-permute.",
+        Severity.WARNING,
+    ),
+    _rule(
+        "SHL911", "unannounced-collective", "unannounced-collective",
+        "The compiler makes a collective that nothing announces",
+        "`shardlint compile` runs a fixture and reads what XLA makes of it. A case that announces a\n"
+        "collective (`# expect-collective: all-gather model`, on the line that needs it, or on the line of\n"
+        "the `def` for the whole function) announces all of its collectives; `# expect-no-collectives` says\n"
+        "that there are none. So a change that makes XLA gather a weight in every step is seen.",
+        Severity.WARNING,
+    ),
+    _rule(
+        "SHL912", "collective-gone", "collective-gone", "An announced collective is not made any more",
+        "The program has changed, or the compiler: take the comment out, or find out what the line does now.",
+        Severity.WARNING,
+    ),
+    _rule(
+        "SHL913", "collective-over-budget", "collective-over-budget",
+        "A collective, or a program's collectives together, send more than they may",
+        "`# expect-collective: all-gather model <= 8 MiB` bounds what each device sends each time that this\n"
+        "collective runs; `cost.sent` in the configuration what it sends in one run of any program.",
+        Severity.WARNING,
+    ),
+    _rule(
+        "SHL914", "weight-gathered-whole", "weight-gathered-whole",
+        "A sharded argument is gathered whole on every device",
+        "An argument of `max-replicated-bytes` or more is laid out over several devices, and the program\n"
+        "gathers all of it on each, so that it takes the memory that sharding it should save. Where the\n"
+        "weights of one layer are meant to be gathered, say so: `# expect-collective: all-gather data`.",
+        Severity.WARNING,
+    ),
+    _rule(
+        "SHL915", "large-reshard", "large-reshard",
+        "A collective that only lays an array out anew sends more than it may",
+        "Gathers, all-to-alls and permutations compute nothing: two operations want an array in different\n"
+        "layouts. `cost.reshard` in the configuration is what each device may send for one of them that\n"
+        "nothing announces.",
+        Severity.WARNING,
+    ),
+    _rule(
+        "SHL916", "over-device-memory", "over-device-memory",
+        "A program needs more memory than a device has",
+        "Arguments, results and temporaries together, as XLA assigns buffers, are more than `cost.hbm` in\n"
+        "the configuration. The CPU's compiler computes bf16 in f32, so its temporaries are larger than\n"
+        "those of other devices.",
+        Severity.WARNING,
+    ),
 )  # fmt: skip
 
 _BY_KIND = {rule.kind: rule for rule in FILE_RULES}

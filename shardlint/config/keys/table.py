@@ -171,6 +171,22 @@ KEYS: tuple[Key, ...] = (
         "confirm.timeout = 120",
     ),
     _key(
+        "cost.hbm", BYTES, None,
+        "The memory of a device: `shardlint compile` reports programs that need more.",
+        'cost.hbm = "16GiB"',
+    ),
+    _key(
+        "cost.sent", BYTES, None,
+        "What each device may send in one run of a program that `shardlint compile` compiles.",
+        'cost.sent = "2GiB"',
+    ),
+    _key(
+        "cost.reshard", BYTES, None,
+        "What each device may send for one collective that only lays an array out anew, where no comment "
+        "announces it.",
+        'cost.reshard = "64MiB"',
+    ),
+    _key(
         "report.init", OBJECT, None, "The function that `shardlint report --init` runs.",
         'report.init = "my.model:init"',
     ),
