@@ -10,10 +10,10 @@ from typing import Any
 
 from shardlint.confirm.child_process import Child, ChildLost
 from shardlint.confirm.connection import Connection
-from shardlint.confirm.witnesses.builder import devices_needed, witness_of
-from shardlint.confirm.witnesses.requests import Witness
+from shardlint.confirm.witnesses.builder import built, devices_needed, witness_of
+from shardlint.confirm.witnesses.requests import NotRunnable, Witness
 from shardlint.confirm.witnesses.sizes import MAX_DEVICES
-from shardlint.laws.versions import Release
+from shardlint.laws.versions import Release, spans_text
 from shardlint.model.findings import Confirmation, Finding, Severity
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -23,13 +23,16 @@ _MAX_LOSSES = 3
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """JAX's outcome for a witness and its twin."""
+    """JAX's outcome for a witness and its twin; ``detail`` is the first line of what JAX says, or why the
+    outcome is no other.
+    """
 
     confirmation: Confirmation
     said: str | None = None
+    detail: str | None = None
 
 
-_UNCONFIRMED = Outcome(Confirmation.UNCONFIRMED)
+_NO_JAX = "the worker with JAX did not answer"
 
 
 class Confirmer:
@@ -57,6 +60,7 @@ class Confirmer:
         self._child: Child | None = None
         self._losses = 0
         self._outcomes: dict[str, Outcome] = {}
+        self._unanswered: set[str] = set()
 
     def __enter__(self) -> Confirmer:
         return self
@@ -89,7 +93,9 @@ class Confirmer:
         """Return a finding with its confirmation, if it, or an equivalent one, was confirmed before."""
         witness = witness_of(finding) if self._outcomes else None
         outcome = None if witness is None else self._outcomes.get(_key(witness))
-        return finding if outcome is None else _marked(finding, outcome)
+        if witness is None or outcome is None:
+            return finding
+        return _marked(finding, _of_other_size(outcome, witness, finding))
 
     def interrupt(self) -> None:
         """Stop the worker from another thread; the finding in progress stays unconfirmed."""
@@ -100,20 +106,27 @@ class Confirmer:
         """Forget requests without an answer, so that they are made again."""
         self.notes.clear()
         self._losses = 0
-        self._outcomes = {key: one for key, one in self._outcomes.items() if one is not _UNCONFIRMED}
+        for key in self._unanswered:
+            self._outcomes.pop(key, None)
+        self._unanswered.clear()
 
     def _outcome(self, finding: Finding) -> Outcome:
-        witness = witness_of(finding)
-        if witness is None:
-            return Outcome(Confirmation.NOT_RUNNABLE)
+        try:
+            witness = built(finding)
+        except NotRunnable as why:
+            return Outcome(Confirmation.NOT_RUNNABLE, detail=str(why))
         key = _key(witness)
         if key not in self._outcomes:
-            self._outcomes[key] = self._run(witness)
-        return self._outcomes[key]
+            outcome = self._run(witness)
+            if outcome is None:
+                self._unanswered.add(key)
+            self._outcomes[key] = outcome or Outcome(Confirmation.UNCONFIRMED, detail=_NO_JAX)
+        return _of_other_size(self._outcomes[key], witness, finding)
 
-    def _run(self, witness: Witness) -> Outcome:
+    def _run(self, witness: Witness) -> Outcome | None:
+        """Return what JAX does with a witness and its twin; None if the worker did not answer."""
         if self._losses >= _MAX_LOSSES:
-            return _UNCONFIRMED
+            return None
         try:
             answer, twin = self._ask(witness.request), self._ask(witness.repaired)
             other = None if witness.elsewhere is None else self._ask(witness.elsewhere)
@@ -121,10 +134,11 @@ class Confirmer:
             self._losses = _MAX_LOSSES if self._connection is None else self._losses + 1
             self._connection = None
             self._note(str(reason))
-            return _UNCONFIRMED
+            return None
         for reply in (answer, twin, *([] if other is None else [other])):
             if "unsupported" in reply:
-                return Outcome(Confirmation.NOT_RUNNABLE, f"JAX {reply['jax']}: {reply['unsupported']}")
+                why = f"JAX {reply['jax']}: {reply['unsupported']}"
+                return Outcome(Confirmation.NOT_RUNNABLE, why, why)
         outcome = judged(witness, answer, twin)
         return outcome if other is None else agreed(outcome, judged(witness, other, twin))
 
@@ -160,6 +174,14 @@ def _key(witness: Witness) -> str:
     return json.dumps([*requests, witness.expects, witness.unsharded], sort_keys=True)
 
 
+def _of_other_size(outcome: Outcome, witness: Witness, finding: Finding) -> Outcome:
+    """Return an outcome that says so where JAX speaks of an array of another shape than the program's."""
+    shape, tried = getattr(finding.use, "shape", None), witness.request.get("shape")
+    if outcome.detail is None or not isinstance(shape, tuple) or tried is None or list(shape) == list(tried):
+        return outcome
+    return replace(outcome, detail=f"(with shape {tuple(tried)}) {outcome.detail}")
+
+
 def judged(witness: Witness, answer: Answer, twin: Answer) -> Outcome:
     """Compare what a witness expects with what JAX did."""
     jax = f"JAX {answer['jax']}"
@@ -168,16 +190,27 @@ def judged(witness: Witness, answer: Answer, twin: Answer) -> Outcome:
             # On an AbstractMesh nothing is lowered or run, so acceptance proves nothing.
             mesh = witness.request.get("mesh")
             abstract = isinstance(mesh, dict) and mesh["abstract"]
-            return _UNCONFIRMED if abstract else Outcome(Confirmation.REFUTED, f"{jax}: accepted")
+            if abstract:
+                return Outcome(Confirmation.UNCONFIRMED, detail="on an AbstractMesh nothing is run")
+            return Outcome(Confirmation.REFUTED, f"{jax}: accepted")
         if any(_is_sharded(answer, dimension) for dimension in witness.unsharded):
             return Outcome(Confirmation.REFUTED, f"{jax}: accepted, sharded {answer['spec']}")
         outcome = f"replicated on {answer['devices']} devices" if witness.unsharded else "in silence"
-        confirmation = Confirmation.CONFIRMED if twin["ok"] else Confirmation.UNCONFIRMED
-        return Outcome(confirmation, f"{jax}: accepted, {outcome}")
-    raised = (answer["exception"], *answer["bases"])
-    matches = witness.expects in raised and twin["ok"]
-    confirmation = Confirmation.CONFIRMED if matches else Confirmation.UNCONFIRMED
-    return Outcome(confirmation, f"{jax}: {answer['exception']}")
+        said = f"{jax}: accepted, {outcome}"
+        if twin["ok"]:
+            return Outcome(Confirmation.CONFIRMED, said)
+        return Outcome(Confirmation.UNCONFIRMED, said, _also_refused(jax, twin))
+    said, words = f"{jax}: {answer['exception']}", answer.get("message") or None
+    if witness.expects not in (answer["exception"], *answer["bases"]):
+        due = f"and {witness.expects} was expected" if witness.expects else "and was expected to accept it"
+        return Outcome(Confirmation.UNCONFIRMED, said, f"{jax} raises {answer['exception']}, {due}")
+    if not twin["ok"]:
+        return Outcome(Confirmation.UNCONFIRMED, said, _also_refused(jax, twin))
+    return Outcome(Confirmation.CONFIRMED, said, words)
+
+
+def _also_refused(jax: str, twin: Answer) -> str:
+    return f"{jax} refuses the repaired program, too, with {twin.get('exception')}"
 
 
 def agreed(returned: Outcome, inside: Outcome) -> Outcome:
@@ -185,7 +218,7 @@ def agreed(returned: Outcome, inside: Outcome) -> Outcome:
     if returned.confirmation is inside.confirmation:
         return returned
     outcome = f"{returned.said} where jit returns it, {inside.said} where it does not"
-    return Outcome(Confirmation.UNCONFIRMED, outcome)
+    return Outcome(Confirmation.UNCONFIRMED, outcome, outcome)
 
 
 def _is_sharded(answer: Answer, dimension: int) -> bool:
@@ -201,6 +234,14 @@ def _marked(finding: Finding, outcome: Outcome) -> Finding:
     if refuted and finding.releases is not None and outcome.said is not None:
         # Another release's behaviour refutes nothing.
         refuted = Release.parse(outcome.said.removeprefix("JAX ")) in finding.releases
-        outcome = outcome if refuted else Outcome(Confirmation.UNCONFIRMED, outcome.said)
+        if not refuted:
+            why = f"it is about JAX {spans_text(finding.releases)}"
+            outcome = Outcome(Confirmation.UNCONFIRMED, outcome.said, why)
     severity = Severity.INFO if refuted and finding.severity is Severity.ERROR else finding.severity
-    return replace(finding, confirmation=outcome.confirmation, confirmed_by=outcome.said, severity=severity)
+    return replace(
+        finding,
+        confirmation=outcome.confirmation,
+        confirmed_by=outcome.said,
+        confirmation_detail=outcome.detail,
+        severity=severity,
+    )

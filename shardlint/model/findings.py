@@ -85,8 +85,10 @@ class Finding:
     """One mistake at one place.
 
     ``use`` is the use of a sharding API that it was made from; `confirm` builds a witness of it.
-    ``confirmed_by`` names what ran and what it raised: ``JAX 0.10.2: IndivisibleError``. ``releases`` are the
-    JAX releases under which it was found, where the project states which ones it supports.
+    ``confirmed_by`` names what ran and what it raised: ``JAX 0.10.2: IndivisibleError``;
+    ``confirmation_detail`` is the first line of what JAX says then, or why the finding is not confirmed.
+    ``releases`` are the JAX releases under which it was found, where the project states which ones it
+    supports.
     """
 
     code: str
@@ -100,6 +102,7 @@ class Finding:
     expected: bool = False
     confirmation: Confirmation = Confirmation.UNCONFIRMED
     confirmed_by: str | None = None
+    confirmation_detail: str | None = field(default=None, compare=False)
     releases: tuple[Release, ...] | None = field(default=None, compare=False)
     use: Use | None = field(default=None, compare=False, repr=False)
 

@@ -6,11 +6,15 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import confirm_cases as cases
+import jax
+import jax.numpy as jnp
 import pytest
 from confirm_cases import MESH, rejected
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from shardlint.confirm.confirmer import Confirmer, agreed, judged
 from shardlint.confirm.witnesses.builder import witness_of
@@ -194,6 +198,34 @@ def test_another_exception_does_not_confirm(confirmer: Confirmer) -> None:
     verdict = rejected(Cause.TOO_LONG, "KeyError")
     [marked] = confirmer.confirm([cases.placement(Api.DEVICE_PUT, Spec(("data", None)), (8,), verdict)])
     assert (marked.confirmation, marked.severity) == (Confirmation.UNCONFIRMED, Severity.ERROR)
+    assert (marked.confirmation_detail or "").endswith("raises ValueError, and KeyError was expected")
+
+
+def test_a_confirmed_finding_has_the_words_of_jax(confirmer: Confirmer) -> None:
+    verdict = rejected(Cause.TOO_LONG)
+    found = cases.placement(Api.DEVICE_PUT, Spec(("data", None)), (8,), verdict)
+    [marked] = confirmer.confirm([found])
+    mesh = jax.make_mesh(MESH.sizes, MESH.names, axis_types=(AxisType.Auto,) * len(MESH.names))
+    with pytest.raises(ValueError) as raised:
+        jax.device_put(jnp.ones(8), NamedSharding(mesh, PartitionSpec("data", None)))
+    assert marked.confirmation_detail == str(raised.value).splitlines()[0]
+
+
+def test_words_about_a_smaller_array_say_so(confirmer: Confirmer) -> None:
+    [marked] = confirmer.confirm([cases.indivisible(50257, cases.mesh(32, 64))])
+    assert (marked.confirmation_detail or "").startswith("(with shape (")
+
+
+def test_what_cannot_be_run_says_why(confirmer: Confirmer) -> None:
+    verdict = rejected(Cause.TOO_LONG)
+    unknown = cases.placement(Api.DEVICE_PUT, Spec(("data", "model")), Unknown("?"), verdict)
+    without_use = replace(unknown, use=None)
+    [first, second] = confirmer.confirm([unknown, without_use])
+    assert (first.confirmation, first.confirmation_detail) == (
+        Confirmation.NOT_RUNNABLE,
+        "the array's shape is not known",
+    )
+    assert second.confirmation_detail == "it rests on the program as a whole"
 
 
 def test_a_base_class_confirms(confirmer: Confirmer) -> None:

@@ -119,5 +119,14 @@ def message_of(finding: Finding) -> str:
         outcome = (
             "not runnable" if finding.confirmation is Confirmation.NOT_RUNNABLE else finding.confirmation
         )
-        lines.append(f"{outcome} by {media.plain(finding.confirmed_by)}")
+        lines.append(f"{outcome} by {said_of(finding)}")
     return "\n".join(lines)
+
+
+def said_of(finding: Finding) -> str | None:
+    """Return what JAX says of a finding, with the release that says it; None if it was not asked."""
+    if finding.confirmed_by is None:
+        return None
+    detail = finding.confirmation_detail
+    more = detail is not None and detail != finding.confirmed_by
+    return media.plain(f"{finding.confirmed_by}: {detail}" if more else finding.confirmed_by)

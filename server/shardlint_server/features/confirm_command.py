@@ -8,6 +8,7 @@ from typing import Any
 from shardlint.api import media
 from shardlint.model.findings import Finding
 from shardlint_server.confirmation import interpreters
+from shardlint_server.documents.conversion import said_of
 from shardlint_server.presentation.progress import progress
 from shardlint_server.session import ShardlintServer
 
@@ -65,8 +66,7 @@ async def confirm(server: ShardlintServer, arguments: dict[str, Any]) -> dict[st
         server.warn(note)
     server.analyses.forget()
     server.renew_all()
-    outcome = confirmed.confirmed_by
-    return {"confirmation": str(confirmed.confirmation), "said": outcome and media.plain(outcome)}
+    return {"confirmation": str(confirmed.confirmation), "said": said_of(confirmed)}
 
 
 def _found(findings: tuple[Finding, ...], arguments: dict[str, Any]) -> Finding | None:

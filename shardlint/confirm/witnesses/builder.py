@@ -8,7 +8,7 @@ from shardlint.confirm.witnesses.collectives import collective
 from shardlint.confirm.witnesses.constructions import arity, mesh_construction, reference
 from shardlint.confirm.witnesses.placements import parameter, placement, varying
 from shardlint.confirm.witnesses.programs import carry, operation, whole_call
-from shardlint.confirm.witnesses.requests import NotRunnable, Request, Witness
+from shardlint.confirm.witnesses.requests import IN_BODY, NotRunnable, Request, Witness
 from shardlint.laws.core.values import AxisType, Mesh, Unknown
 from shardlint.laws.core.verdicts import Api, Cause, Rejected, Undecided
 from shardlint.model.findings import Finding
@@ -29,44 +29,49 @@ from shardlint.model.uses import (
 
 
 def witness_of(finding: Finding) -> Witness | None:
-    """Build a finding's witness from its use, or None where none can be built."""
+    """Return a finding's witness, or None where none can be built."""
     try:
-        match finding.use:
-            case ParameterUse() as use:
-                return parameter(use)
-            case None | Use(verdict=Undecided()):
-                return None
-            case SpecUse() as use:
-                return placement(Api.PARTITION_SPEC, None, use.spec, (), use.verdict)
-            case ShardingUse() as use:
-                return placement(Api.NAMED_SHARDING, use.mesh, use.spec, Unknown("no array"), use.verdict)
-            case Placement(verdict=Rejected(cause=Cause.VARYING)) as use:
-                return varying(use)
-            case Placement() as use:
-                context = use.environment.context_mesh
-                if isinstance(context, Mesh) and AxisType.MANUAL in context.types:
-                    # An operation that fails in a body of shard_map may succeed outside.
-                    return None
-                return placement(
-                    use.api, use.mesh, use.spec, use.shape, use.verdict, use.raw, context, use.held
-                )
-            case ArityUse(mismatch=None) as use:
-                return arity(use)
-            case CollectiveUse() as use:
-                return collective(use)
-            case OperationUse() as use:
-                return operation(use)
-            case CarryUse() as use:
-                return carry(use)
-            case CallUse() as use:
-                return whole_call(use)
-            case MeshUse() as use:
-                return mesh_construction(use)
-            case ApiReference() as use:
-                return reference(use)
+        return built(finding)
     except NotRunnable:
         return None
-    return None
+
+
+def built(finding: Finding) -> Witness:
+    """Build a finding's witness from its use. Raises NotRunnable."""
+    match finding.use:
+        case ParameterUse() as use:
+            return parameter(use)
+        case None:
+            raise NotRunnable("it rests on the program as a whole")
+        case Use(verdict=Undecided()):
+            raise NotRunnable("no call of JAX shows it")
+        case SpecUse() as use:
+            return placement(Api.PARTITION_SPEC, None, use.spec, (), use.verdict)
+        case ShardingUse() as use:
+            return placement(Api.NAMED_SHARDING, use.mesh, use.spec, Unknown("no array"), use.verdict)
+        case Placement(verdict=Rejected(cause=Cause.VARYING)) as use:
+            return varying(use)
+        case Placement() as use:
+            context = use.environment.context_mesh
+            if isinstance(context, Mesh) and AxisType.MANUAL in context.types:
+                # An operation that fails in a body of shard_map may succeed outside.
+                raise NotRunnable(IN_BODY)
+            return placement(use.api, use.mesh, use.spec, use.shape, use.verdict, use.raw, context, use.held)
+        case ArityUse(mismatch=None) as use:
+            return arity(use)
+        case CollectiveUse() as use:
+            return collective(use)
+        case OperationUse() as use:
+            return operation(use)
+        case CarryUse() as use:
+            return carry(use)
+        case CallUse() as use:
+            return whole_call(use)
+        case MeshUse() as use:
+            return mesh_construction(use)
+        case ApiReference() as use:
+            return reference(use)
+    raise NotRunnable("no small program shows it")
 
 
 def devices_needed(request: Request) -> int:

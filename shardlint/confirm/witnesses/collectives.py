@@ -7,6 +7,8 @@ from typing import Any
 
 from shardlint.confirm.witnesses import repair
 from shardlint.confirm.witnesses.requests import (
+    NO_SHAPE,
+    NO_SIZES,
     NotRunnable,
     Request,
     Witness,
@@ -61,7 +63,7 @@ def collective(use: CollectiveUse) -> Witness:
     """Return the collective under the bound axes; the twin does what was intended, or binds what it needs."""
     bound, within = use.environment.bound_axes, use.environment.context_mesh
     if isinstance(bound, Unknown):
-        raise NotRunnable
+        raise NotRunnable("the axes that are bound there are not all known")
     known = within.names if isinstance(within, Mesh) and AxisType.MANUAL in within.types else None
     mapped = tuple(axis for axis, _ in bound if known is not None and axis not in known)
     names = tuple(axis for axis, _ in bound if axis not in mapped)
@@ -132,7 +134,7 @@ def _sizes(use: CollectiveUse, names: tuple[str, ...], bound: tuple[Dim, ...]) -
     dims: tuple[Dim, ...] = () if isinstance(use.shape, Unknown) else use.shape
     shaped = isinstance(verdict, Rejected) and verdict.dimension is not None
     if shaped and not dims:
-        raise NotRunnable
+        raise NotRunnable(NO_SHAPE)
 
     def suits(sizes: Sizes) -> bool:
         if min(sizes, default=1) < 1 or math.prod(sizes[:count]) > MAX_DEVICES:
@@ -147,7 +149,7 @@ def _sizes(use: CollectiveUse, names: tuple[str, ...], bound: tuple[Dim, ...]) -
 
     sizes = integers((*bound, *dims), suits)
     if sizes is None or math.prod(sizes) > MAX_ELEMENTS * MAX_DEVICES:
-        raise NotRunnable
+        raise NotRunnable(NO_SIZES)
     mesh = Mesh(names, sizes[:count], (AxisType.AUTO,) * count) if names else None
     fitting = math.prod(size for name, size in zip(names, sizes, strict=False) if name in use.axes)
     return mesh, sizes[count:] or (fitting, fitting)

@@ -7,6 +7,7 @@ import math
 from shardlint.confirm.witnesses import repair
 from shardlint.confirm.witnesses.programs import request_of
 from shardlint.confirm.witnesses.requests import (
+    NO_SIZES,
     NotRunnable,
     Request,
     Witness,
@@ -52,7 +53,7 @@ def _arity(use: ArityUse, given: int) -> Request:
 def mesh_construction(use: MeshUse) -> Witness:
     """Return a mesh, or an arrangement of devices, over this many devices."""
     if isinstance(use.shape, Unknown) or isinstance(use.names, Unknown):
-        raise NotRunnable
+        raise NotRunnable("the shape and the names of the mesh are not all known")
     name, cause = use.function.rsplit(".", 1)[-1], cause_of(use.verdict)
     function = name if name in _MESH_FUNCTIONS else "reshape"
     known = use.devices is not None and function != "Mesh"
@@ -67,7 +68,7 @@ def mesh_construction(use: MeshUse) -> Witness:
 
     sizes = integers(dims, suits)
     if sizes is None:
-        raise NotRunnable
+        raise NotRunnable(NO_SIZES)
     shape, names = sizes[:rank], use.names or ()
     count = sizes[-1] if known else math.prod(shape)
     twin_shape = shape if math.prod(shape) == count else (count, *(1 for _ in shape[1:]))

@@ -7,6 +7,9 @@ from dataclasses import replace
 
 from shardlint.confirm.witnesses import repair
 from shardlint.confirm.witnesses.requests import (
+    IN_BODY,
+    NO_SHAPE,
+    NO_SIZES,
     NotRunnable,
     Request,
     Witness,
@@ -54,7 +57,7 @@ def placement(
     cause = cause_of(verdict)
     if isinstance(spec, Unknown) or cause is Cause.OTHER_MESH:
         # A request has one mesh, which is also that of its context.
-        raise NotRunnable
+        raise NotRunnable("it needs two meshes" if cause is Cause.OTHER_MESH else "the spec is not known")
     known = spec if isinstance(spec, Spec) else Spec()
     held = held if api in repair.TYPE_TAKEN else None
     dropped = isinstance(verdict, Accepted) and verdict.dropped
@@ -62,7 +65,7 @@ def placement(
     meshless = raw or api in _MESHLESS or cause is Cause.NO_MESH
     if isinstance(mesh, Unknown) or (mesh is None and not meshless):
         if cause in (Cause.UNKNOWN_AXIS, Cause.INDIVISIBLE):
-            raise NotRunnable
+            raise NotRunnable("the mesh is not known")
         mesh = repair.mesh_for(known, api)
     mesh, sizes = _sizes(mesh, known, shape, verdict, held or Spec())
     rank = len(sizes)
@@ -151,10 +154,10 @@ def _sizes(
     """
     cause = cause_of(verdict)
     if isinstance(shape, Unknown) and cause in (Cause.TOO_LONG, Cause.INDIVISIBLE):
-        raise NotRunnable
+        raise NotRunnable(NO_SHAPE)
     dims = shape if isinstance(shape, tuple) else None
     if mesh is not None and AxisType.MANUAL in mesh.types:
-        raise NotRunnable
+        raise NotRunnable(IN_BODY)
     uneven: tuple[int, ...] = ()
     if isinstance(verdict, Rejected) and cause is Cause.INDIVISIBLE and verdict.dimension is not None:
         uneven = (verdict.dimension,)
@@ -178,7 +181,7 @@ def _sizes(
 
     sizes = integers((*(mesh.sizes if mesh else ()), *(dims or ())), suits)
     if sizes is None:
-        raise NotRunnable
+        raise NotRunnable(NO_SIZES)
     if mesh is not None:
         mesh = replace(mesh, sizes=sizes[:count])
     if dims is None:
@@ -209,7 +212,7 @@ def _consumed(use: ParameterUse) -> Rejected | Accepted:
     """
     names, linen = use.names, "nnx" not in use.library
     if isinstance(names, Unknown) or isinstance(use.shape, Unknown):
-        raise NotRunnable
+        raise NotRunnable("the parameter's names and shape are not both known")
     if isinstance(names, str) and linen and len(names) > 1:
         return Rejected(Cause.NOT_A_SPEC, "ValueError", "get_sharding")
     if isinstance(names, Spec) and len(names) > len(use.shape):

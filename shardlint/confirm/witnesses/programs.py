@@ -6,7 +6,15 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shardlint.confirm.witnesses.requests import NotRunnable, Request, Witness, expected_of, known
+from shardlint.confirm.witnesses.requests import (
+    NO_SHAPE,
+    NO_SIZES,
+    NotRunnable,
+    Request,
+    Witness,
+    expected_of,
+    known,
+)
 from shardlint.confirm.witnesses.sizes import MAX_DEVICES, integers, parts_of, small_mesh
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.dims import Dim
@@ -52,7 +60,7 @@ def _in_body(call: Data, bound: dict[str, Dim], mesh: Mesh | None) -> Request:
     """Return the call in a body that is Manual over the bound axes of its mesh."""
     manual = () if mesh is None else tuple(n for n in mesh.names if mesh.type_of(n) is AxisType.MANUAL)
     if mesh is None or set(manual) != set(bound):
-        raise NotRunnable
+        raise NotRunnable("the mesh of the body is not known")
     mesh = replace(mesh.with_types(dict.fromkeys(manual, AxisType.AUTO)), abstract=False)
     return {**request_of(call, _devices(mesh)), "context": known(mesh_data(mesh)), "manual": list(manual)}
 
@@ -63,7 +71,7 @@ def _devices(mesh: Mesh) -> int:
     if mesh.abstract:
         return 1
     if not isinstance(count, int) or count > MAX_DEVICES:
-        raise NotRunnable
+        raise NotRunnable(f"its mesh is not known, or has more than {MAX_DEVICES} devices")
     return count
 
 
@@ -95,7 +103,7 @@ def carry(use: CarryUse) -> Witness:
     mesh = _mesh_of(types, use.environment.context_mesh)
     loop = use.function.rsplit(".", 1)[-1]
     if loop not in _LOOPS:
-        raise NotRunnable
+        raise NotRunnable(f"no small program with {loop} is known")
     bodies = (known(call_data(loop, (("operand", 0), ("operand", after)))) for after in (1, 0))
     wrong, right = (_traced(mesh, body, _concrete(types)) for body in bodies)
     return Witness(_set(use, wrong), _set(use, right), expected_of(use.verdict))
@@ -107,14 +115,14 @@ def _mesh_of(types: Sequence[ArrayType], context: Mesh | Unknown | None) -> Mesh
     for mesh in (context, *meshes):
         if isinstance(mesh, Mesh):
             return mesh
-    raise NotRunnable
+    raise NotRunnable("the mesh is not known")
 
 
 def _concrete(types: Sequence[ArrayType]) -> list[ArrayType]:
     """Return the types with integers for open sizes, which their shardings divide."""
     shapes = [kind.shape for kind in types if kind.shape is not None]
     if len(shapes) < len(types):
-        raise NotRunnable
+        raise NotRunnable(NO_SHAPE)
     parts = [part for kind in types for part in _parts(kind)]
 
     def suits(sizes: tuple[int, ...]) -> bool:
@@ -122,7 +130,7 @@ def _concrete(types: Sequence[ArrayType]) -> list[ArrayType]:
 
     sizes = integers([size for shape in shapes for size in shape], suits)
     if sizes is None:
-        raise NotRunnable
+        raise NotRunnable(NO_SIZES)
     rest = iter(sizes)
     return [
         replace(kind, shape=tuple(itertools.islice(rest, len(shape))))
@@ -144,7 +152,7 @@ def _traced(mesh: Mesh, body: Data, types: Sequence[ArrayType]) -> Request:
     """
     if AxisType.MANUAL in mesh.types:
         if any(kind.sharding is not None and kind.sharding.mesh not in (None, mesh) for kind in types):
-            raise NotRunnable
+            raise NotRunnable("it needs two meshes")
         return _in_shard_map(mesh, body, types)
     abstract = known(mesh_data(replace(mesh, abstract=True)))
     return {
@@ -160,7 +168,7 @@ def _in_shard_map(mesh: Mesh, body: Data, types: Sequence[ArrayType]) -> Request
     axes.
     """
     if set(mesh.types) != {AxisType.MANUAL}:
-        raise NotRunnable
+        raise NotRunnable("not all axes of the mesh are Manual there")
     mesh = small_mesh(replace(mesh, types=(AxisType.AUTO,) * len(mesh.names), abstract=False))
     return {
         "kind": "mapped",
@@ -176,5 +184,5 @@ def _in_shard_map(mesh: Mesh, body: Data, types: Sequence[ArrayType]) -> Request
 def _varying(kind: ArrayType) -> frozenset[str]:
     """Return the axes an array varies over. Raises NotRunnable where they are not known."""
     if kind.varying is None:
-        raise NotRunnable
+        raise NotRunnable("the axes over which an array varies are not all known")
     return kind.varying

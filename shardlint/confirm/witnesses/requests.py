@@ -28,7 +28,15 @@ class Witness:
 
 
 class NotRunnable(Exception):
-    """Something the witness needs is unknown, or cannot be written down."""
+    """There is no witness: something that it needs is unknown, or cannot be written down. The message says
+    what.
+    """
+
+
+#: Why there is no witness, where several functions find that out.
+NO_SHAPE = "the array's shape is not known"
+NO_SIZES = "no sizes that fit it are small enough to run"
+IN_BODY = "it is in a body of shard_map, and may differ outside"
 
 
 def cause_of(verdict: Verdict) -> Cause | None:
@@ -41,14 +49,14 @@ def expected_of(verdict: Verdict) -> str | None:
 
 def known_int(size: object) -> int:
     if not isinstance(size, int):
-        raise NotRunnable
+        raise NotRunnable("a size of the mesh is not known")
     return size
 
 
 def known(data: Data | None) -> Data:
     """Return data. Raises NotRunnable where there are none."""
     if data is None:
-        raise NotRunnable
+        raise NotRunnable("not all values that it needs are known")
     return data
 
 

@@ -21,6 +21,8 @@ _TAB = 4
 _MOST_LINES = 4
 #: A longer line is data, and not shown.
 _LONGEST_LINE = 1000
+#: More of what JAX says is cut.
+_LONGEST_SAYING = 400
 
 
 def render(
@@ -70,12 +72,18 @@ def _finding(finding: Finding, lines: Lines, styles: Styles, asked: bool, link: 
 
 
 def _confirmation(finding: Finding, styles: Styles) -> str:
-    text = confirmation_text(finding)
+    text, detail = confirmation_text(finding), finding.confirmation_detail
+    said = f": {_said(shortened(detail))}" if detail else ""
     if finding.confirmation is Confirmation.CONFIRMED:
-        return styles.good(text)
+        return f"{styles.good(text)}{said}"
     if finding.confirmation is Confirmation.REFUTED:
         return f"{text}; this is a bug in shardlint, please report it"
-    return styles.dim(text)
+    return styles.dim(f"{text}{said}")
+
+
+def shortened(text: str) -> str:
+    """Return a text that is cut where it would fill more than a few lines."""
+    return text if len(text) <= _LONGEST_SAYING else f"{text[:_LONGEST_SAYING].rstrip()} ..."
 
 
 def excerpt(

@@ -16,8 +16,11 @@ def render(findings: Iterable[Finding]) -> str:
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:
-    """Return a finding as JSON values; lines and columns count from 1, cells from 0."""
-    fix = finding.fix
+    """Return a finding as JSON values; lines and columns count from 1, cells from 0.
+
+    ``confirmation_detail`` is there only where JAX was asked and said something.
+    """
+    fix, detail = finding.fix, finding.confirmation_detail
     return {
         "code": finding.code,
         "name": finding.name,
@@ -36,6 +39,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "confirmed_by": finding.confirmed_by,
         "expected": finding.expected,
         "help": finding.help,
+        **({} if detail is None else {"confirmation_detail": detail}),
     }
 
 

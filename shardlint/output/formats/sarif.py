@@ -105,6 +105,8 @@ def _result(finding: Finding, rule: int, fingerprint: str, in_file: InFile) -> d
         "partialFingerprints": {"shardlint/v1": fingerprint},
         "properties": {"confirmation": finding.confirmation.value, "confirmedBy": finding.confirmed_by},
     }
+    if finding.confirmation_detail is not None:
+        result["properties"]["confirmationDetail"] = finding.confirmation_detail
     if finding.related:
         result["relatedLocations"] = [
             {"id": number, **_location(related.span, in_file), "message": {"text": message(related.message)}}
