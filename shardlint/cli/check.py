@@ -50,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser, count: Callable[[str], int]) ->
         metavar="SECONDS",
         help="end after this time, and report what was found until then",
     )
-    run.add_argument("--watch", action="store_true", help="check again whenever a file changes")
+    run.add_argument("-w", "--watch", action="store_true", help="check again whenever a file changes")
 
 
 def _seconds(text: str) -> float:
@@ -93,6 +93,9 @@ def _once(options: argparse.Namespace) -> int:
     from shardlint.output.progress import ProgressBar
 
     unsaved = _standard_input(options)
+    missing = [] if unsaved else [path for path in options.paths if not os.path.lexists(path)]
+    if missing:
+        raise UsageError(f"{', '.join(missing)} {'does' if len(missing) == 1 else 'do'} not exist")
     store = _store(options)
     with collecting_seldom(), ProgressBar(options.quiet) as progress:
         try:

@@ -48,15 +48,19 @@ class Outcome(NamedTuple):
     failures: tuple[str, ...] = ()
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `check` that change files."""
+def add_fixes(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `check` that repair files."""
     fix = parser.add_argument_group("fixes")
     fix.add_argument("--fix", action="store_true", help="apply the safe fixes, and report what is left")
     fix.add_argument("--unsafe-fixes", action="store_true", help="also those that may change what is meant")
     fix.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
     fix.add_argument("--fix-only", action="store_true", help="apply fixes and report nothing")
     fix.add_argument("--show-fixes", action="store_true", help="list what was fixed")
-    old = parser.add_argument_group("what is there already")
+
+
+def add_known(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `check` that set known findings aside."""
+    old = parser.add_argument_group("findings in old code")
     old.add_argument(
         "--add-ignores", nargs="?", const="", metavar="REASON",
         help="add a comment to the line of each finding that ignores it (--add-ignores=REASON)",

@@ -15,11 +15,35 @@ from shardlint import __version__
 from shardlint.cli import check as checking
 from shardlint.cli import check_edits, config_options, report_output
 from shardlint.cli import compile as compiling
+from shardlint.cli import demo as demonstrating
+from shardlint.cli import explain as explaining
 from shardlint.cli import upgrade as upgrading
 from shardlint.cli.check import CLEAN, FAILED, FOUND, UsageError, check, complain
 
 if TYPE_CHECKING:
     from shardlint.api import InitReport, Linter, ParameterReport
+
+
+_EXAMPLES = """examples:
+  shardlint demo                       a small program with mistakes, and what is said of it
+  shardlint src                        check a folder (short for: shardlint check src)
+  shardlint check src --confirm        have the real JAX confirm each finding
+  shardlint explain SHL202             what a code means, with an example and its repair
+  shardlint layout src/model.py:42     what each device holds of the arrays on line 42
+
+`shardlint COMMAND --help` has the options of a command.
+"""
+_CHECK_EXAMPLES = """examples:
+  shardlint check src notebooks/train.ipynb
+  shardlint check src --confirm                    ask the real JAX about each finding
+  shardlint check src --diff                       show the safe fixes; --fix applies them
+  shardlint check src --mesh data=16,model=16      the mesh, where the code leaves it to its caller
+  shardlint check src --select SHL2,SHL3           rules by the beginning of their codes
+  shardlint check src -w                           again at each change
+  shardlint check src --output-format sarif -o findings.sarif
+
+Exit code: 0 without findings, 1 with errors or warnings, 2 if the check could not be done.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -185,33 +209,6 @@ def _layout(options: argparse.Namespace) -> int:
     return FAILED if problems else CLEAN
 
 
-def _explain(options: argparse.Namespace) -> int:
-    import difflib
-
-    from shardlint.api import known_rules
-
-    rules = known_rules()
-    for rule in rules:
-        if options.code.lower() in (rule.code.lower(), rule.name):
-            print(rule.docs.strip())
-            return CLEAN
-    words = [word for rule in rules for word in (rule.code, rule.name)]
-    close = difflib.get_close_matches(options.code, words, n=1, cutoff=0.5)
-    hint = f"; did you mean {close[0]}?" if close else "; `shardlint rules` lists them"
-    raise UsageError(f"no rule is called {options.code}{hint}")
-
-
-def _rules(options: argparse.Namespace) -> int:
-    from shardlint.api import known_rules
-
-    rules = known_rules()
-    width = max(len(rule.name) for rule in rules)
-    for rule in rules:
-        preview = " (preview)" if rule.preview else ""
-        print(f"{rule.code}  {rule.group:<11}  {rule.name:<{width}}  {rule.summary}{preview}")
-    return CLEAN
-
-
 def _server(options: argparse.Namespace) -> int:
     import gc
 
@@ -298,30 +295,47 @@ class _Version(argparse.Action):
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = _Parser(prog="shardlint", description="Finds JAX sharding mistakes before the mesh does.")
+    parser = _Parser(
+        prog="shardlint",
+        description="Finds JAX sharding mistakes before the mesh does.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("-V", "--version", action=_Version, help="show the version, and which JAX it knows")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
 
-    checks = commands.add_parser("check", help="check files, folders and notebooks (also: shardlint PATH...)")
-    _add_paths(checks)
-    checks.add_argument(
-        "--confirm", action="store_true", help="have the real JAX run a witness of each finding"
+    checks = commands.add_parser(
+        "check",
+        help="check files, folders and notebooks (also: shardlint PATH...)",
+        usage="shardlint check [OPTION ...] [PATH ...]",
+        epilog=_CHECK_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    _add_python(checks)
-    config_options.add_selection(checks)
-    checks.add_argument(
-        "--show-expected", action="store_true", help="show findings that `# expect` announces"
+    _add_path_argument(checks)
+    real = checks.add_argument_group("the real JAX")
+    real.add_argument(
+        "--confirm", action="store_true", help="have JAX run a small program that shows each finding"
     )
-    checks.add_argument(
+    _add_python(real)
+    _add_deployment(checks.add_argument_group("what the code leaves open"))
+    check_edits.add_fixes(checks)
+    report_output.add_options(checks)
+    config_options.add_selection(checks.add_argument_group("rules and files"))
+    check_edits.add_known(checks)
+    config_options.add_options(checks.add_argument_group("configuration"))
+    checking.add_options(checks, _count)
+    more = checks.add_argument_group("seldom needed")
+    more.add_argument("--show-expected", action="store_true", help="show findings that `# expect` announces")
+    more.add_argument(
         "--show-unresolved", action="store_true", help="also note every call of which something is not known"
     )
-    checks.add_argument(
+    more.add_argument(
         "--exhaustive", action="store_const", const=True, help="take no shortcuts: slower, same findings"
     )
-    checking.add_options(checks, _count)
-    check_edits.add_options(checks)
-    checks.add_argument("--stdin-filename", metavar="FILE", help="the name of what is checked with - as path")
-    report_output.add_options(checks)
+    more.add_argument("--stdin-filename", metavar="FILE", help="the name of what is checked with - as path")
+
+    demo = commands.add_parser("demo", help="show what is said of a small program with mistakes")
+    _add_python(demo)
 
     layout = commands.add_parser("layout", help="show what each device holds of every array that is resolved")
     layout.add_argument("place", metavar="FILE[:LINE]")
@@ -355,9 +369,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     compiling.add_command(commands, _count)
 
-    explain = commands.add_parser("explain", help="explain a rule")
-    explain.add_argument("code", metavar="CODE", help="a code (SHL202) or a name (indivisible-dimension)")
-    commands.add_parser("rules", help="list all rules")
+    explaining.add_commands(commands)
     config = config_options.add_command(commands)
     config_options.add_selection(config)
     _add_mesh(config)
@@ -373,34 +385,43 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _add_paths(parser: argparse.ArgumentParser) -> None:
+    _add_path_argument(parser)
+    _add_mesh(parser)
+
+
+def _add_path_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", default=["."], metavar="PATH", help="files and folders; default: ."
     )
-    _add_mesh(parser)
 
 
 def _add_mesh(parser: argparse.ArgumentParser) -> None:
     config_options.add_options(parser)
+    _add_deployment(parser)
+
+
+def _add_deployment(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--devices", type=_count, metavar="N", help="how many devices there are")
     parser.add_argument(
         "--mesh", metavar="AXES", help="the mesh to assume where none is known: data=2,model=4"
     )
 
 
-def _add_python(parser: argparse.ArgumentParser) -> None:
+def _add_python(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--python", metavar="PATH", help="the interpreter that has JAX; default: this one")
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": check,
     "compile": compiling.compile_fixtures,
+    "demo": demonstrating.demo,
     "coverage": _coverage,
     "layout": _layout,
     "report": _report,
     "run": _run,
     "upgrade": upgrading.upgrade,
     "config": _config,
-    "explain": _explain,
-    "rules": _rules,
+    "explain": explaining.explain,
+    "rules": explaining.rules,
     "server": _server,
 }

@@ -29,7 +29,7 @@ _FLAGS = {
 }
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse._ActionsContainer) -> None:
     """Add the options common to all commands that read a configuration."""
     parser.add_argument(
         "--config",
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--isolated", action="store_true", help="read no configuration file")
 
 
-def add_selection(parser: argparse.ArgumentParser) -> None:
+def add_selection(parser: argparse._ActionsContainer) -> None:
     """Add the options that choose rules and files."""
     for key, (metavar, text) in _LISTS.items():
         parser.add_argument(f"--{key}", action="append", metavar=metavar, help=text)

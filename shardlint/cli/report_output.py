@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     output.add_argument(
         "--output-format", choices=_FORMATS, default="full", type=_format, help="default: full"
     )
-    output.add_argument("--output-file", metavar="FILE", help="write the findings to a file")
+    output.add_argument("-o", "--output-file", metavar="FILE", help="write the findings to a file")
     output.add_argument("--statistics", action="store_true", help="say only how often each rule was broken")
     output.add_argument("-q", "--quiet", action="store_true", help="say nothing but the findings")
     output.add_argument("--exit-zero", action="store_true", help="exit 0 even when there are findings")
@@ -186,4 +186,5 @@ def _text(
         text = registry.render(format_, results, styles)
     if format_ not in ("full", "concise") or options.quiet:
         return text
-    return f"{text}{summary(report.findings, report.files)}\n{fixable and fixable + chr(10)}"
+    last = summary(report.findings, report.files, whole=not report.unreached)
+    return f"{text}{last}\n{fixable and fixable + chr(10)}"

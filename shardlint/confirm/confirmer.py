@@ -179,6 +179,8 @@ def _of_other_size(outcome: Outcome, witness: Witness, finding: Finding) -> Outc
     shape, tried = getattr(finding.use, "shape", None), witness.request.get("shape")
     if outcome.detail is None or not isinstance(shape, tuple) or tried is None or list(shape) == list(tried):
         return outcome
+    if not any(text in outcome.detail for text in (str(tuple(tried)), str(list(tried)).replace(" ", ""))):
+        return outcome
     return replace(outcome, detail=f"(with shape {tuple(tried)}) {outcome.detail}")
 
 

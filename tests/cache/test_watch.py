@@ -87,7 +87,7 @@ def test_each_change_is_checked(terminal: Terminal, tmp_path: Path) -> None:
     first = terminal.round()
     assert "main.py:4" in first and "SHL202" in first and "\x1b[2J" in first
     (project / "sizes.py").write_text(FILES["sizes.py"].replace("62", "64"))
-    assert "Found nothing" in terminal.until("Found nothing")
+    assert "All checks passed" in terminal.until("All checks passed")
     (project / "sizes.py").write_text(FILES["sizes.py"].replace("62", "("))
     shown = terminal.until("SHL001")
     assert "changed: sizes.py" in shown
@@ -98,7 +98,7 @@ def test_each_change_is_checked(terminal: Terminal, tmp_path: Path) -> None:
     terminal.until("SHL202")
     (project / "deep" / "layers.py").write_text("from sizes import mesh\nWIDTH = 8\nplace = None\n")
     (project / "main.py").unlink()
-    terminal.until("Found nothing")
+    terminal.until("All checks passed")
     (project / "main.py").write_text(FILES["main.py"])
     terminal.until("SHL202")
     terminal.process.send_signal(signal.SIGINT)
@@ -110,7 +110,7 @@ def test_each_change_is_checked(terminal: Terminal, tmp_path: Path) -> None:
 def test_the_exit_code_is_that_of_the_last_check(terminal: Terminal, tmp_path: Path) -> None:
     terminal.round()
     (tmp_path / "project" / "sizes.py").write_text(FILES["sizes.py"].replace("62", "64"))
-    terminal.until("Found nothing")
+    terminal.until("All checks passed")
     os.killpg(terminal.process.pid, signal.SIGINT)
     assert terminal.process.wait(timeout=30) == 0
 

@@ -68,12 +68,12 @@ def test_the_command_may_be_left_out(tmp_path: Path) -> None:
 def test_clean_exits_with_0(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(RIGHT)
     done = run(tmp_path, "check", ".")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "Found nothing in 1 file.\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "All checks passed (1 file).\n", "")
 
 
 def test_a_folder_without_files_is_clean(tmp_path: Path) -> None:
     done = run(tmp_path, "check", ".")
-    assert (done.returncode, done.stdout) == (0, "Found nothing in 0 files.\n")
+    assert (done.returncode, done.stdout) == (0, "There are no files to check.\n")
 
 
 def test_exit_zero(tmp_path: Path) -> None:
@@ -85,7 +85,10 @@ def test_expected_findings_do_not_count(tmp_path: Path) -> None:
     (tmp_path / "fixtures").mkdir()
     (tmp_path / "fixtures" / "a.py").write_text(BROKEN.rstrip() + "  # expect: SHL202\n")
     done = run(tmp_path, "check")
-    assert (done.returncode, done.stdout) == (0, "Found nothing (1 expected).\n")
+    assert (done.returncode, done.stdout) == (
+        0,
+        "All checks passed (1 finding, announced by the programs).\n",
+    )
     done = run(tmp_path, "check", "--show-expected", "--output-format", "concise")
     assert done.returncode == 0
     assert "(expected)\n" in done.stdout
@@ -149,11 +152,12 @@ def test_bad_files_are_findings_and_the_others_are_checked(tmp_path: Path) -> No
     assert run(tmp_path, "check", "--output-format", "full").returncode == 1
 
 
-def test_a_missing_path_is_a_finding_and_a_failure(tmp_path: Path) -> None:
+def test_a_missing_path_is_an_error_of_the_user(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(BROKEN)
     done = run(tmp_path, "check", "a.py", "no.py", "--output-format", "json")
-    assert done.returncode == 2
-    assert [finding["code"] for finding in json.loads(done.stdout)] == ["SHL202", "SHL006"]
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "shardlint: no.py does not exist\n")
+    done = run(tmp_path, "no.py", "nor/this.py")
+    assert (done.returncode, done.stderr) == (2, "shardlint: no.py, nor/this.py do not exist\n")
 
 
 def test_a_notebook_is_checked_cell_by_cell(tmp_path: Path) -> None:
@@ -178,7 +182,7 @@ def test_a_notebook_is_checked_cell_by_cell(tmp_path: Path) -> None:
         (["check", "--mesh", "data"], 'a mesh is written "data=2,model=4"'),
         (["check", "--select", "SHL999"], '"--select": no rule is called "SHL999"'),
         (["check", "--output-format", "xml"], "invalid choice"),
-        (["explain", "SHL20"], "no rule is called SHL20; did you mean SHL2"),
+        (["explain", "SHL299"], "no rule is called SHL299; did you mean SHL2"),
         (["explain", "zzz"], "`shardlint rules` lists them"),
         (["layout", "no.py:3"], "no.py is not a file"),
         (["run", "no.py"], "no.py does not exist"),
@@ -289,7 +293,10 @@ def test_a_fixture_that_cannot_be_run_changes_no_exit_code(tmp_path: Path) -> No
     fixture.parent.mkdir()
     fixture.write_text(BROKEN.rstrip() + "  # expect: SHL202\n")
     done = run(tmp_path, "check", "--confirm", "--python", str(tmp_path / "no-python"))
-    assert (done.returncode, done.stdout) == (0, "Found nothing (1 expected).\n")
+    assert (done.returncode, done.stdout) == (
+        0,
+        "All checks passed (1 finding, announced by the programs).\n",
+    )
     assert done.stderr.startswith("note: ")
     assert done.stderr.count("\n") == 1
 

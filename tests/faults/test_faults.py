@@ -96,7 +96,6 @@ NAMED: dict[str, tuple[str, str]] = {
     "loop.py": ("SHL002", "Too many levels of symbolic links"),
     "memory.py": ("SHL002", "Input/output error"),
     "zero.py": ("SHL005", "larger than"),
-    "gone.py": ("SHL006", "this path does not exist"),
 }
 
 

@@ -154,8 +154,8 @@ def test_json_has_the_keys_of_the_contract() -> None:
 @pytest.mark.parametrize(
     ("severities", "expected", "line"),
     [
-        ("", 0, "Found nothing in 5 files."),
-        ("", 2, "Found nothing (2 expected)."),
+        ("", 0, "All checks passed (5 files)."),
+        ("", 2, "All checks passed (2 findings, announced by the programs)."),
         ("eeew", 12, "Found 3 errors, 1 warning (12 expected)."),
         ("eww", 0, "Found 1 error, 2 warnings."),
         ("i", 0, "Found 1 note."),

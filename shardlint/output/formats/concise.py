@@ -51,8 +51,11 @@ def confirmation_text(finding: Finding) -> str:
             return "unconfirmed"
 
 
-def summary(findings: Iterable[Finding], files: int) -> str:
-    """Return the last line: ``Found 3 errors, 1 warning (12 expected).``"""
+def summary(findings: Iterable[Finding], files: int, whole: bool = True) -> str:
+    """Return the last line: ``Found 3 errors, 1 warning (12 expected).``
+
+    ``whole`` is false if not all files were checked, so that nothing found does not mean that all is well.
+    """
     findings = list(findings)
     open_ones = [finding for finding in findings if not finding.expected]
     counts = [
@@ -65,9 +68,12 @@ def summary(findings: Iterable[Finding], files: int) -> str:
     ]
     found = ", ".join(count for count in counts if count)
     expected = len(findings) - len(open_ones)
-    if not found:
-        found = "nothing" if expected else f"nothing in {files} file{'s' * (files != 1)}"
-    return f"Found {found}{f' ({expected} expected)' if expected else ''}."
+    announced = f"{_count(expected, 'finding')}, announced by the programs" if expected else ""
+    if found or not whole:
+        return f"Found {found or 'nothing yet'}{f' ({expected} expected)' if expected else ''}."
+    if not files and not expected:
+        return "There are no files to check."
+    return f"All checks passed ({announced or _count(files, 'file')})."
 
 
 def _count(number: int, noun: str) -> str:
