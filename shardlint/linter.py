@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.config import Settings
 from shardlint.config.selection import ignored_codes, selected_codes, severities, without_effect
-from shardlint.confirm.fixtures.announcements import announces, expectations_of
+from shardlint.confirm.fixtures.announcements import expectations_of, marked
 from shardlint.engine.analyzer import Analyzer, Progress
 from shardlint.engine.results import Report
 from shardlint.engine.suppression import Suppressor
@@ -18,9 +18,10 @@ from shardlint.engine.work_item import Analyzed, differing, uses_of, with_newer
 from shardlint.ide.analysis import Analysis
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.versions import NEWEST, Release, Target, only
-from shardlint.model.findings import Finding, Severity, ordered
+from shardlint.model.findings import Finding, Fix, Severity, ordered
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem, Use
+from shardlint.rules.causes import with_causes
 from shardlint.rules.fixes import with_fix
 from shardlint.source import Source
 from shardlint.source.file_problems import finding_of, findings_of, fixture_finding, internal_error
@@ -89,8 +90,10 @@ class Linter:
 
     def coverage(self, paths: Iterable[str], progress: Progress | None = None) -> list[Judged]:
         """Return, for each call of a sharding API in the text, which parts of it were judged."""
+        from shardlint.report.api_coverage import coverage_of
+
         _, sources = self.read_paths(paths, progress)
-        return _coverage(sources, self.uses(sources, progress))
+        return coverage_of(sources, self.uses(sources, progress))
 
     def report(self, paths: Iterable[str], progress: Progress | None = None) -> ParameterReport:
         """Return each device's share of the parameters that modules declare, on each known mesh."""
@@ -154,6 +157,7 @@ class Linter:
         """
         from shardlint.confirm.confirmer import Confirmer
         from shardlint.confirm.installed import installed_release
+        from shardlint.confirm.repairs import with_verified
 
         settings = self.settings
         present = None if settings.target_jax is None else installed_release(python)
@@ -163,10 +167,22 @@ class Linter:
         count = None if progress is None else partial(progress, "confirming")
         with Confirmer(python, settings.confirm_timeout, settings.confirm_devices) as confirmer:
             confirmed = confirmer.confirm(report.findings, count)
+            if not report.unsaved:
+                confirmed = with_verified(confirmed, partial(self._tried, report.sources), confirmer)
         disagreements, notes = self._disagreements(report, python, progress)
         notes = confirmer.notes or notes
         findings = ordered([*confirmed, *disagreements])
         return dataclasses.replace(report, findings=tuple(findings), notes=(*report.notes, *notes))
+
+    def _tried(
+        self, sources: Sequence[Source], fix: Fix, paths: Sequence[str]
+    ) -> tuple[list[Finding], list[Use]] | None:
+        """Return the findings and the uses of some files after a fix; None if it cannot be applied."""
+        from shardlint.engine.fix_trials import sources_after
+
+        uses: list[Use] = []
+        edited = sources_after(fix, [source for source in sources if source.path in paths])
+        return None if edited is None else (self._check(edited, uses_met=uses), uses)
 
     def _disagreements(
         self, report: Report, python: str | None, progress: Progress | None
@@ -339,7 +355,8 @@ class Linter:
         whole = [source for source in sources if source.path not in broken]
         comments = suppressor.about_comments(whole, self._wants, uses, found, bool(self._analyzer.unreached))
         kept += [f for f in comments if self.selects(f) and not suppressor.ignores(f)]
-        return [self._leveled(f) for f in self._mark_expected(ordered(kept), by_path)]
+        leveled = [self._leveled(f) for f in marked(ordered(kept), partial(self._announced, by_path))]
+        return with_causes(leveled, (use for known in met for use in known), by_path, self.target.high)
 
     def _found(
         self, newest: Sequence[Analyzed], uses: list[Use], progress: Progress | None
@@ -407,11 +424,10 @@ class Linter:
 
     def _unresolved(self, sources: Sequence[Source]) -> list[Finding]:
         """Return a note for each call of a sharding API about which something is not known."""
-        from shardlint.report.api_coverage import problem_of
+        from shardlint.report.api_coverage import coverage_of, problem_of
 
-        return [
-            finding_of(problem_of(one)) for one in _coverage(sources, self.uses(sources)) if not one.sizes
-        ]
+        judged = coverage_of(sources, self.uses(sources))
+        return [finding_of(problem_of(one)) for one in judged if not one.sizes]
 
     def _judge(self, results: Sequence[Analyzed]) -> list[Finding]:
         """Run the rules over all uses; if that crashes, over each file's, to identify the one at fault."""
@@ -474,24 +490,8 @@ class Linter:
         settings = self.settings_of(path)
         return ignore_spec(settings.fixtures).match_file(os.path.relpath(path, settings.root))
 
-    def _mark_expected(self, findings: list[Finding], sources: dict[str, Source]) -> list[Finding]:
-        """Mark the findings of fixtures that a comment on their line announces."""
-        announced: dict[str, list[Expectation]] = {}
-        marked = []
-        for finding in findings:
-            path = finding.span.path
-            if path not in announced:
-                source = sources.get(path)
-                written = expectations_of(source, self.settings_of(path).target.high) if source else []
-                announced[path] = written if written and self.is_fixture(path) else []
-            expected = any(announces(expectation, finding) for expectation in announced[path])
-            marked.append(dataclasses.replace(finding, expected=True) if expected else finding)
-        return marked
-
-
-def _coverage(sources: Sequence[Source], uses: Iterable[Use | FileProblem]) -> list[Judged]:
-    from shardlint.report.api_coverage import coverage
-    from shardlint.source.api_sites import find_sites
-
-    sites = [site for source in sources for site in find_sites(source)]
-    return coverage(sites, (use for use in uses if isinstance(use, Use)))
+    def _announced(self, sources: Mapping[str, Source], path: str) -> list[Expectation]:
+        """Return what the comments of a file announce, if it is a fixture."""
+        source = sources.get(path)
+        written = expectations_of(source, self.settings_of(path).target.high) if source else []
+        return written if written and self.is_fixture(path) else []

@@ -21,7 +21,9 @@ from shardlint.model.spans import Configured, Written
 #: The classes allowed in a document, by module: frozen dataclasses, named tuples, enumerations.
 CLASSES = {
     "shardlint.model.spans": "LookedUp Span",
-    "shardlint.model.findings": "Applicability Confirmation Edit Finding Fix Group Related Severity",
+    "shardlint.model.findings": (
+        "Applicability Confirmation Edit Finding Fix Group Related RootCause Severity"
+    ),
     "shardlint.model.uses": (
         "ApiReference ArityUse CallUse CarryUse CollectiveUse Environment Fact FileProblem "
         "LocalUse LogicalAxesUse MeshUse NameUse OperationUse ParameterUse PatternUse Placement ShardingUse "

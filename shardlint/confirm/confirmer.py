@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +15,13 @@ from shardlint.confirm.witnesses.requests import NotRunnable, Witness
 from shardlint.confirm.witnesses.sizes import MAX_DEVICES
 from shardlint.laws.versions import Release, spans_text
 from shardlint.model.findings import Confirmation, Finding, Severity
+from shardlint.model.uses import Use
 from shardlint.support.lazy_dataclass import dataclass
 
 Answer = dict[str, Any]
 _MAX_LOSSES = 3
+#: As many calls of a repaired program are asked about.
+_MOST_ACCEPTED = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,28 @@ class Confirmer:
             return finding
         return _marked(finding, _of_other_size(outcome, witness, finding))
 
+    def accepts(self, uses: Iterable[Use]) -> str | None:
+        """Return the JAX that accepts these uses; None if it refuses one, or nothing can be asked."""
+        requests: dict[str, dict[str, Any]] = {}
+        for use in uses:
+            try:
+                request = built(use).request
+            except NotRunnable:
+                continue
+            requests.setdefault(json.dumps(request, sort_keys=True), request)
+        release = None
+        for request in list(requests.values())[:_MOST_ACCEPTED]:
+            try:
+                answer = self._ask(request)
+            except ChildLost as reason:
+                self._connection = None
+                self._note(str(reason))
+                return None
+            if not answer.get("ok"):
+                return None
+            release = str(answer["jax"])
+        return release
+
     def interrupt(self) -> None:
         """Stop the worker from another thread; the finding in progress stays unconfirmed."""
         if self._child is not None:
@@ -112,7 +137,7 @@ class Confirmer:
 
     def _outcome(self, finding: Finding) -> Outcome:
         try:
-            witness = built(finding)
+            witness = built(finding.use)
         except NotRunnable as why:
             return Outcome(Confirmation.NOT_RUNNABLE, detail=str(why))
         key = _key(witness)

@@ -81,6 +81,20 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class RootCause:
+    """What is at fault for several findings: an edit at ``span`` repairs all of them, ``repairs`` in number.
+
+    ``verified`` names the JAX that accepts what they are about after the ``fix``, as far as it was asked.
+    """
+
+    span: Span
+    message: str
+    repairs: int
+    fix: Fix | None = None
+    verified: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One mistake at one place.
 
@@ -103,6 +117,7 @@ class Finding:
     confirmation: Confirmation = Confirmation.UNCONFIRMED
     confirmed_by: str | None = None
     confirmation_detail: str | None = field(default=None, compare=False)
+    cause: RootCause | None = field(default=None, compare=False)
     releases: tuple[Release, ...] | None = field(default=None, compare=False)
     use: Use | None = field(default=None, compare=False, repr=False)
 

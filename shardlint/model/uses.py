@@ -21,11 +21,15 @@ from shardlint.support.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something inference learned, in words, and its place; ``mesh`` is set if it is about that mesh."""
+    """Something inference learned, in words, and its place; ``mesh`` is set if it is about that mesh.
+
+    ``kind`` is ``call`` for a call that leads there, ``shape`` for the place that gives an array its shape.
+    """
 
     message: str
     place: Place
     mesh: Mesh | None = None
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,8 @@ from shardlint.model.uses import (
     ShardingUse,
     Use,
 )
-from shardlint.source.api_sites import Site, SiteKind
+from shardlint.source.api_sites import Site, SiteKind, find_sites
+from shardlint.source.sources import Source
 from shardlint.support.lazy_dataclass import dataclass
 
 #: The site kinds that a use of each kind may belong to.
@@ -159,3 +160,9 @@ def worst_files(judged: Iterable[Judged]) -> list[tuple[str, int, int]]:
         sites[one.site.span.path] += 1
         unresolved[one.site.span.path] += not one.sizes
     return [(path, count, sites[path]) for path, count in unresolved.most_common() if count]
+
+
+def coverage_of(sources: Iterable[Source], uses: Iterable[Use | FileProblem]) -> list[Judged]:
+    """Return what was judged at the calls of sharding APIs in the text of sources."""
+    sites = [site for source in sources for site in find_sites(source)]
+    return coverage(sites, (use for use in uses if isinstance(use, Use)))

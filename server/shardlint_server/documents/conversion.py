@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from shardlint.api import media
-from shardlint.model.findings import Confirmation, Finding, Severity
+from shardlint.model.findings import Confirmation, Finding, Related, Severity
 from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -104,10 +104,19 @@ def to_diagnostic(
             types.DiagnosticRelatedInformation(
                 location=to_location(related.span, locate, codec), message=media.plain(related.message)
             )
-            for related in finding.related
+            for related in _related(finding)
         ]
         or None,
     )
+
+
+def _related(finding: Finding) -> list[Related]:
+    """Return the places that explain a finding; what causes it together with others stands first."""
+    if finding.cause is None:
+        return list(finding.related)
+    message = f"cause: {finding.cause.message} (repairs {finding.cause.repairs})"
+    others = [related for related in finding.related if related.span != finding.cause.span]
+    return [Related(finding.cause.span, message), *others]
 
 
 def message_of(finding: Finding) -> str:

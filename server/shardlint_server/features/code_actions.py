@@ -137,10 +137,15 @@ def _quick_fixes(request: _Request) -> Iterator[types.CodeAction | None]:
         if finding.fix is not None:
             yield request.of_fix(_titled(finding.fix, finding), diagnostic, preferred=_is_safe(finding))
     for finding, diagnostic in found:
+        cause = finding.cause
+        if cause is not None and cause.fix is not None and cause.fix != finding.fix:
+            fix = replace(cause.fix, message=f"{cause.fix.message}: repairs {cause.repairs} findings")
+            yield request.of_fix(fix, diagnostic)
         for fix in editing.alternatives(request.analysis.source, finding):
             yield request.of_fix(_titled(fix, finding), diagnostic)
         for fix in _of_meshes(request, finding):
-            yield request.of_fix(_titled(fix, finding), diagnostic)
+            if cause is None or fix != cause.fix:
+                yield request.of_fix(_titled(fix, finding), diagnostic)
     for finding, diagnostic in found:
         yield _confirmation(request, finding, diagnostic)
     for finding, diagnostic in found:

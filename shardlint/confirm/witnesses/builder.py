@@ -31,45 +31,45 @@ from shardlint.model.uses import (
 def witness_of(finding: Finding) -> Witness | None:
     """Return a finding's witness, or None where none can be built."""
     try:
-        return built(finding)
+        return built(finding.use)
     except NotRunnable:
         return None
 
 
-def built(finding: Finding) -> Witness:
-    """Build a finding's witness from its use. Raises NotRunnable."""
-    match finding.use:
-        case ParameterUse() as use:
+def built(use: Use | None) -> Witness:
+    """Build the witness of a use. Raises NotRunnable."""
+    match use:
+        case ParameterUse():
             return parameter(use)
         case None:
             raise NotRunnable("it rests on the program as a whole")
         case Use(verdict=Undecided()):
             raise NotRunnable("no call of JAX shows it")
-        case SpecUse() as use:
+        case SpecUse():
             return placement(Api.PARTITION_SPEC, None, use.spec, (), use.verdict)
-        case ShardingUse() as use:
+        case ShardingUse():
             return placement(Api.NAMED_SHARDING, use.mesh, use.spec, Unknown("no array"), use.verdict)
-        case Placement(verdict=Rejected(cause=Cause.VARYING)) as use:
+        case Placement(verdict=Rejected(cause=Cause.VARYING)):
             return varying(use)
-        case Placement() as use:
+        case Placement():
             context = use.environment.context_mesh
             if isinstance(context, Mesh) and AxisType.MANUAL in context.types:
                 # An operation that fails in a body of shard_map may succeed outside.
                 raise NotRunnable(IN_BODY)
             return placement(use.api, use.mesh, use.spec, use.shape, use.verdict, use.raw, context, use.held)
-        case ArityUse(mismatch=None) as use:
+        case ArityUse(mismatch=None):
             return arity(use)
-        case CollectiveUse() as use:
+        case CollectiveUse():
             return collective(use)
-        case OperationUse() as use:
+        case OperationUse():
             return operation(use)
-        case CarryUse() as use:
+        case CarryUse():
             return carry(use)
-        case CallUse() as use:
+        case CallUse():
             return whole_call(use)
-        case MeshUse() as use:
+        case MeshUse():
             return mesh_construction(use)
-        case ApiReference() as use:
+        case ApiReference():
             return reference(use)
     raise NotRunnable("no small program shows it")
 

@@ -277,7 +277,8 @@ def known_call(frames: Sequence[Frame]) -> Fact | None:
     if frame is None or frame.function is None or frame.called_at is None:
         return None
     name = frame.function.name
-    return Fact(f"{f'`{name}`' if name.isidentifier() else 'it'} is called here", frame.called_at)
+    text = f"{f'`{name}`' if name.isidentifier() else 'it'} is called here"
+    return Fact(text, frame.called_at, kind="call")
 
 
 @dataclass(slots=True)

@@ -66,7 +66,7 @@ def _settled(value: Any, units: set[Unit]) -> Any:
         return LookedUp(_settled(value.place, units), _settled(value.name, units))
     if isinstance(value, Fact):
         place = _settled(value.place, units)
-        return value if place is value.place else Fact(value.message, place, value.mesh)
+        return value if place is value.place else Fact(value.message, place, value.mesh, value.kind)
     if isinstance(value, tuple) and value:
         return tuple(_settled(one, units) for one in value)
     return value

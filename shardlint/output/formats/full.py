@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from shardlint.model.findings import Confirmation, Finding, Severity
+from shardlint.model.findings import Confirmation, Finding, RootCause, Severity
 from shardlint.model.spans import Span
 from shardlint.output.formats.concise import about_file, confirmation_text, place_text
 from shardlint.output.rule_links import Page, PageOf, address
@@ -38,12 +39,34 @@ def render(
 
     ``lines`` returns the lines of a span's file or cell; ``asked`` is true if JAX was to confirm the
     findings. Codes link to their documentation: ``pages`` are those of the rules, by code, and ``page_of``
-    returns where they are published.
+    returns where they are published. Findings of one cause stand below it, where the first of them is.
     """
     links = {code: link for code, page in pages.items() if (link := address(page, page_of)) is not None}
-    return "".join(
-        _finding(finding, lines, styles, asked, links.get(finding.code)) + "\n" for finding in findings
-    )
+    together: dict[object, list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        together.setdefault(number if finding.cause is None else finding.cause, []).append(finding)
+    out = []
+    for ours in together.values():
+        shown = [_finding(finding, lines, styles, asked, links.get(finding.code)) for finding in ours]
+        if len(ours) > 1 and ours[0].cause is not None:
+            out.append(_cause(ours[0].cause, lines, styles))
+            shown = [textwrap.indent(text, "  ", lambda line: bool(line.strip())) for text in shown]
+        out += shown
+    return "".join(f"{text}\n" for text in out)
+
+
+def _cause(cause: RootCause, lines: Lines, styles: Styles) -> str:
+    """Return the place and the words of a cause, with what repairs it."""
+    message = styles.strong(_said(cause.message))
+    place, word = styles.path(place_text(cause.span)), styles.help("cause")
+    out = [f"{place}: {word}: {message} (repairs {cause.repairs})"]
+    width = len(str(min(cause.span.end_line, cause.span.line + _MOST_LINES)))
+    out += excerpt(cause.span, lines(cause.span), width, "^", styles.note, styles)
+    if cause.fix is not None:
+        verified = f" (verified: {_said(cause.verified)})" if cause.verified else ""
+        text = _said(cause.fix.message)
+        out.append(f"{' ' * width} {styles.dim('=')} {styles.help('fix')}: {text}{styles.good(verified)}")
+    return "\n".join(out) + "\n"
 
 
 def _finding(finding: Finding, lines: Lines, styles: Styles, asked: bool, link: str | None) -> str:
@@ -59,6 +82,8 @@ def _finding(finding: Finding, lines: Lines, styles: Styles, asked: bool, link: 
     width = len(str(max(min(span.end_line, span.line + _MOST_LINES) for span in spans)))
     out += excerpt(finding.span, lines(finding.span), width, "^", colour, styles)
     for related in finding.related:
+        if finding.cause is not None and related.span == finding.cause.span:
+            continue
         place, message = styles.path(place_text(related.span)), _said(related.message)
         out.append(f"{' ' * width} {styles.dim('::')} {place}: {message}")
         out += excerpt(related.span, lines(related.span), width, "-", styles.note, styles)

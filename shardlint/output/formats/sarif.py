@@ -107,6 +107,9 @@ def _result(finding: Finding, rule: int, fingerprint: str, in_file: InFile) -> d
     }
     if finding.confirmation_detail is not None:
         result["properties"]["confirmationDetail"] = finding.confirmation_detail
+    if finding.cause is not None:
+        cause = {"location": _location(finding.cause.span, in_file), "repairs": finding.cause.repairs}
+        result["properties"]["cause"] = {"message": message(finding.cause.message), **cause}
     if finding.related:
         result["relatedLocations"] = [
             {"id": number, **_location(related.span, in_file), "message": {"text": message(related.message)}}

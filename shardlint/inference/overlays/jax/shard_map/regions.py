@@ -78,7 +78,7 @@ class Mapped:
         """Return the fact of the call, where JAX raises; nothing if no caller is known."""
         if call.place == self.place:
             return ()
-        return (Fact(f"`{self.title}` is called here", call.place),)
+        return (Fact(f"`{self.title}` is called here", call.place, kind="call"),)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

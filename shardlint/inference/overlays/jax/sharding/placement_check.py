@@ -378,6 +378,7 @@ def facts_of(
             Fact(
                 f"{f'`{array.name}`' if array.name else 'the array'} has shape {shape_text(array.shape)}",
                 array.origin,
+                kind="shape",
             )
         )
     spec = target.spec if isinstance(target, ShardingValue) else target
