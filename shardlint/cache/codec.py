@@ -32,7 +32,7 @@ CLASSES = {
     "shardlint.laws.core.dims": "Expr Quotient Remainder Symbol",
     "shardlint.laws.core.values": "AxisType Failed Junk Marker Mesh Spec Unknown",
     "shardlint.laws.core.array_types": "ArrayType TypeSharding",
-    "shardlint.laws.core.verdicts": "Accepted Api Cause Rejected Undecided",
+    "shardlint.laws.core.verdicts": "Accepted Api Cause Rejected Returned Undecided",
     "shardlint.laws.flax.logical_axes": "Fallback LogicalRule Mistake NotAPair Refused Resolved",
     "shardlint.laws.versions.releases": "Release Target",
 }

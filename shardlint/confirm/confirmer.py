@@ -13,6 +13,7 @@ from shardlint.confirm.connection import Connection
 from shardlint.confirm.witnesses.builder import built, devices_needed, witness_of
 from shardlint.confirm.witnesses.requests import NotRunnable, Witness
 from shardlint.confirm.witnesses.sizes import MAX_DEVICES
+from shardlint.laws.core.verdicts import Returned
 from shardlint.laws.versions import Release, spans_text
 from shardlint.model.findings import Confirmation, Finding, Severity
 from shardlint.model.uses import Use
@@ -165,7 +166,7 @@ class Confirmer:
                 why = f"JAX {reply['jax']}: {reply['unsupported']}"
                 return Outcome(Confirmation.NOT_RUNNABLE, why, why)
         outcome = judged(witness, answer, twin)
-        return outcome if other is None else agreed(outcome, judged(witness, other, twin))
+        return outcome if other is None else agreed(witness, outcome, judged(witness, other, twin))
 
     def _ask(self, request: dict[str, Any]) -> Answer:
         """Return the worker's answer, first starting a worker with enough devices. Raises ChildLost."""
@@ -196,7 +197,7 @@ class Confirmer:
 def _key(witness: Witness) -> str:
     """Return a key that is equal for findings with the same outcome."""
     requests = (witness.request, witness.elsewhere, witness.repaired)
-    return json.dumps([*requests, witness.expects, witness.unsharded], sort_keys=True)
+    return json.dumps([*requests, witness.expects, witness.unsharded, witness.returned], sort_keys=True)
 
 
 def _of_other_size(outcome: Outcome, witness: Witness, finding: Finding) -> Outcome:
@@ -240,11 +241,18 @@ def _also_refused(jax: str, twin: Answer) -> str:
     return f"{jax} refuses the repaired program, too, with {twin.get('exception')}"
 
 
-def agreed(returned: Outcome, inside: Outcome) -> Outcome:
+#: What JAX does with an array that jit returns.
+_AS_RETURNED = {Returned.REFUSED: ": IndivisibleError", Returned.NAMELESS: ": accepted, sharded None"}
+
+
+def agreed(witness: Witness, returned: Outcome, inside: Outcome) -> Outcome:
     """Return the common outcome of an array that jit returns and one that it computes with."""
     if returned.confirmation is inside.confirmation:
         return returned
-    outcome = f"{returned.said} where jit returns it, {inside.said} where it does not"
+    said = str(inside.said).partition(": ")[2]
+    outcome = f"{returned.said} where jit returns it, {said} where it does not"
+    if witness.returned is not None and str(returned.said).endswith(_AS_RETURNED[witness.returned]):
+        return Outcome(inside.confirmation, outcome)
     return Outcome(Confirmation.UNCONFIRMED, outcome, outcome)
 
 

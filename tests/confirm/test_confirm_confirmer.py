@@ -20,7 +20,9 @@ from shardlint.confirm.confirmer import Confirmer, agreed, judged
 from shardlint.confirm.witnesses.builder import witness_of
 from shardlint.confirm.witnesses.requests import Witness
 from shardlint.laws.core.values import Junk, Spec, Unknown
-from shardlint.laws.core.verdicts import Accepted, Api, Cause, Undecided
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Returned, Undecided
+from shardlint.laws.placement.judge import judge_placement
+from shardlint.laws.versions.era import since
 from shardlint.model.findings import Confirmation, Finding, Severity
 
 READY = """print('{"ready": true, "jax": "0.10.2", "devices": 8}', flush=True)"""
@@ -156,7 +158,7 @@ def test_true_errors_are_confirmed(confirmer: Confirmer, finding: Finding, said:
             "replicated on 8 devices",
         ),
         (
-            cases.placement(Api.CONSTRAINT, Spec((None, "model")), (8, 10), Accepted(replicated=(1,))),
+            cases.placement(Api.CONSTRAINT, Spec((None, "model")), (8, 9), Accepted(replicated=(1,))),
             "replicated on 8 devices",
         ),
         (cases.parameter("flax.linen", None, (8,), Accepted()), "replicated on 8 devices"),
@@ -355,9 +357,34 @@ def test_what_holds_where_jit_returns_an_array_must_hold_where_it_does_not() -> 
     accepted = {"ok": True, "jax": "0.11.2", "spec": [], "replicated": True, "devices": 8}
     raised = {"ok": False, "jax": "0.11.2", "exception": "IndivisibleError", "bases": ["ValueError"]}
     inside, returned = (judged(witness, answer, accepted) for answer in (accepted, raised))
-    assert agreed(inside, inside).confirmation is Confirmation.CONFIRMED
-    assert agreed(returned, inside).confirmation is Confirmation.UNCONFIRMED
-    assert "IndivisibleError where jit returns it" in str(agreed(returned, inside).said)
+    assert agreed(witness, inside, inside).confirmation is Confirmation.CONFIRMED
+    assert agreed(witness, returned, inside).confirmation is Confirmation.UNCONFIRMED
+    expected = replace(witness, returned=Returned.REFUSED)
+    both = agreed(expected, returned, inside)
+    assert both.confirmation is Confirmation.CONFIRMED
+    assert both.said == (
+        "JAX 0.11.2: IndivisibleError where jit returns it, "
+        "accepted, replicated on 8 devices where it does not"
+    )
+    other = judged(witness, {**raised, "exception": "TypeError"}, accepted)
+    assert agreed(expected, other, inside).confirmation is Confirmation.UNCONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        (("data", "model"), "IndivisibleError where jit returns it, accepted, replicated on 8 devices"),
+        ((None, "model"), "accepted, sharded None where jit returns it, accepted, replicated on 8 devices"),
+    ],
+)
+def test_an_uneven_constraint_is_confirmed_where_jit_returns_it_and_where_it_does_not(
+    confirmer: Confirmer, entries: tuple[str | None, ...], said: str
+) -> None:
+    """XLA splits an output over a part of an axis from 0.11.2 on."""
+    verdict = judge_placement(Api.CONSTRAINT, MESH, Spec(entries), (8, 10))
+    [marked] = confirmer.confirm([cases.placement(Api.CONSTRAINT, Spec(entries), (8, 10), verdict)])
+    assert marked.confirmation is Confirmation.CONFIRMED
+    assert (said in str(marked.confirmed_by)) == since("0.11.2")
 
 
 @pytest.mark.parametrize("api", [api for api in Api if "inside jit" in api.value or api is Api.CONSTRAINT])

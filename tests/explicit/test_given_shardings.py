@@ -24,6 +24,7 @@ from explicit_probes import evaluate
 from typed_programs import MESHES, Tally, once, real_type, under
 
 from shardlint.inference.domain.values import Array
+from shardlint.laws.versions.era import since
 
 PRELUDE = f"""
 import jax
@@ -135,6 +136,12 @@ CALLS: dict[str, tuple[str, ...]] = {
     "jax.Array.reshape": ("(8, 2, 4)", "64", "4, 16"),
     "jax.Array.to_device": ("",),
 }
+if since("0.11.0"):
+    CALLS["jax.nn.one_hot"] = ("jnp.arange(8), 8", "jnp.arange(8), 8, axis=0")
+if since("0.11.1"):
+    CALLS["jax.lax.reduce_max"] = CALLS["jax.lax.reduce_min"] = CALLS["jax.lax.reduce_sum"]
+if since("0.11.2"):
+    CALLS["jax.numpy.histogram"] = ("{a}, 8", "{a}")
 #: Calls of a function that are tried under each mesh; the environment may ask for more.
 CASES = int(os.environ.get("SHARDLINT_SHARDING_CASES", "1"))
 #: Functions that take it by position.

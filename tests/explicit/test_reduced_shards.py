@@ -71,5 +71,5 @@ def test_reduced_shards_follow_jax() -> None:
             assert value.typed.spec.entries == spec.partitions, (text, value.typed)
             assert value.typed.spec.unreduced == spec.unreduced, (text, value.typed)
             assert value.typed.spec.reduced == spec.reduced, (text, value.typed)
-    assert accepted >= 20 and typed, (accepted, typed)
+    assert accepted >= 15 and typed, (accepted, typed)
     assert found >= 0.4 * rejected, (found, rejected)

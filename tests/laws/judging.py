@@ -8,7 +8,7 @@ from real_jax import BARE_SPECS, NAMES, Outcome, trimmed
 
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Entry, Junk, Mesh, Spec, Unknown
-from shardlint.laws.core.verdicts import Accepted, Api, Rejected, Verdict
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected, Returned, Verdict
 from shardlint.laws.placement.judge import judge_placement
 from shardlint.laws.placement.named_sharding import judge_sharding
 from shardlint.laws.placement.partition_spec import canonical, judge_spec
@@ -85,8 +85,10 @@ def contradiction(case: Case, verdict: Verdict, outcome: Outcome) -> str | None:
     if isinstance(verdict, Accepted):
         if not outcome.ok:
             # The programs return what they place from jit.
-            expected = verdict.inside_only and outcome.exception == "IndivisibleError"
+            expected = verdict.returned is Returned.REFUSED and outcome.exception == "IndivisibleError"
             return None if expected else "JAX rejects"
+        if verdict.returned is Returned.REFUSED:
+            return "JAX accepts"
         if verdict.spec is not None and outcome.spec is not None:
             alike = _same(_split(case.mesh, verdict.spec), _split(case.mesh, outcome.spec))
             return None if alike else "another result"

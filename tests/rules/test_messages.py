@@ -23,6 +23,7 @@ from rule_uses import (
 from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected
+from shardlint.laws.versions.era import since
 from shardlint.model.findings import Severity
 from shardlint.model.uses import (
     Use,
@@ -147,8 +148,10 @@ SAYS: list[tuple[Use, str, int, str]] = [
     (
         placement(None, "model", api=Api.CONSTRAINT, subject="x"),
         "SHL205", 11,
-        'dimension 1 of `x` has size 10, not divisible by "model" (4 devices): JAX silently replicates it; '
-        "8 or 12 would be split",
+        'dimension 1 of `x` has size 10, not divisible by "model" (4 devices): JAX '
+        + ("pads it, and splits it over a part of an axis where jit returns it; " if since("0.11.2")
+           else "silently replicates it; ")
+        + "8 or 12 would be split",
     ),
     (
         bare("data"),

@@ -18,7 +18,7 @@ from real_jax import Outcome
 from spec_texts import read_spec, spec_text
 
 from shardlint.laws.core.values import Spec
-from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
+from shardlint.laws.core.verdicts import Accepted, Rejected, Returned, Undecided, Verdict
 from shardlint.laws.versions import Release, rejected_at
 
 #: How many random placements are asked: 65 an API.
@@ -66,7 +66,7 @@ def compare(answer: str, verdict: Any) -> tuple[str, str] | None:
         return ("another stage", str(verdict)) if stage and stage != verdict.stage else None
     if not answer.startswith("ok"):
         # The programs of the matrix return what they place from jit.
-        outside = isinstance(verdict, Accepted) and verdict.inside_only
+        outside = isinstance(verdict, Accepted) and verdict.returned is Returned.REFUSED
         return None if outside and answer.startswith("IndivisibleError") else ("JAX rejects", str(verdict))
     claimed = verdict if isinstance(verdict, str) else ""
     return ("another result", claimed) if claimed and answer != f"ok {claimed}" else None

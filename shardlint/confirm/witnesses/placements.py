@@ -112,7 +112,8 @@ def placement(
     }
     # It is not known whether jit returns the array or computes with it; JAX may treat them differently.
     elsewhere = {**request, "returned": False} if api in _IN_JIT else None
-    return Witness(request, twin, expected_of(verdict), unsharded, elsewhere)
+    returned = verdict.returned if isinstance(verdict, Accepted) else None
+    return Witness(request, twin, expected_of(verdict), unsharded, elsewhere, returned)
 
 
 def varying(use: Placement) -> Witness:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shardlint.laws.core.values import Data, Entry, Junk, Marker, Mesh, Name, Spec, Unknown
-from shardlint.laws.core.verdicts import Cause, Rejected, Verdict
+from shardlint.laws.core.verdicts import Cause, Rejected, Returned, Verdict
 from shardlint.support.lazy_dataclass import dataclass
 
 Request = dict[str, Any]
@@ -17,7 +17,8 @@ class Witness:
 
     ``expects`` is the class of the exception, or None when JAX accepts the mistake silently; then
     ``unsharded`` lists the dimensions of the result that are replicated. ``elsewhere`` is the mistake at the
-    other place where the program may have it, where it is not known which one: both must agree.
+    other place where the program may have it, where it is not known which one: both must agree, unless
+    ``returned`` says what becomes of an array that jit returns.
     """
 
     request: Request
@@ -25,6 +26,7 @@ class Witness:
     expects: str | None
     unsharded: tuple[int, ...] = ()
     elsewhere: Request | None = None
+    returned: Returned | None = None
 
 
 class NotRunnable(Exception):

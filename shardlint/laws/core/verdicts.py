@@ -87,19 +87,29 @@ class Cause(StrEnum):
     REMOVED = "removed"
 
 
+class Returned(StrEnum):
+    """What becomes of an array that a jit returns, where XLA splits it over a part of an axis.
+
+    JAX raises IndivisibleError, or makes a sharding (`GSPMDSharding`) that no spec can name.
+    """
+
+    REFUSED = "refused"
+    NAMELESS = "nameless"
+
+
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """JAX accepts the call. ``spec`` is the sharding of the result where the law determines it.
 
     ``replicated`` lists dimensions whose axes JAX or XLA silently drops (an uneven constraint); ``dropped``:
-    the whole sharding is, and the array stays on one device. ``inside_only``: JAX raises where a jit
-    returns the array (IndivisibleError, since 0.11.2).
+    the whole sharding is, and the array stays on one device. ``returned``: where a jit returns the array,
+    it is otherwise.
     """
 
     spec: Spec | None = None
     replicated: tuple[int, ...] = ()
     dropped: bool = False
-    inside_only: bool = False
+    returned: Returned | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal, product
 from shardlint.laws.core.values import AxisType, Entry, Junk, Marker, Mesh, Name, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api
 from shardlint.laws.placement.axis_types import all_of, in_type
 from shardlint.laws.placement.checks import parts, ways
 from shardlint.laws.placement.partition_spec import canonical
-from shardlint.laws.versions.era import since
+from shardlint.laws.placement.uneven_outputs import cut_axis, returned
 
 #: APIs whose result XLA lays out, following the spec only where it divides.
 COMPILED = frozenset(
@@ -77,8 +75,8 @@ def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
 
     Inside, XLA pads an uneven dimension. At an output it keeps of each entry the leading axes
     whose product divides the dimension and drops the rest. Axes of one device make no difference, and
-    are left out; an array of size 0 comes out replicated. In 0.9.2 and since 0.11.2 an output whose dimension
-    has a factor in common with its number of parts is refused (`sharding_impls.parse_flatten_op_sharding`).
+    are left out; an array of size 0 comes out replicated. Some releases keep a part of an axis
+    too (`uneven_outputs`).
     """
     if isinstance(shape, Unknown):
         return Accepted()
@@ -87,9 +85,12 @@ def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
         return Accepted(Spec()) if empty else Accepted()
     entries: list[Entry] = []
     replicated: list[int] = []
+    kept_axes: list[tuple[Name, ...]] = []
+    cut: dict[int, Name] = {}
     for dimension, (entry, size) in enumerate(zip(spec.entries, shape, strict=False)):
         if isinstance(entry, Unknown):
             entries.append(entry)
+            kept_axes.append(())
             continue
         wanted = tuple(part for part in parts(entry) if ways(mesh, (part,)) != 1)
         kept = _leading_axes(mesh, wanted, size)
@@ -97,16 +98,16 @@ def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
             return Accepted()
         if kept < len(wanted):
             replicated.append(dimension)
+            if (axis := cut_axis(mesh, wanted, kept, size)) is not None:
+                cut[dimension] = axis
+        kept_axes.append(wanted[:kept])
         entries.append(canonical(wanted[:kept]))
-    refused = since("0.11.2") or (since("0.9.2") and not since("0.10.0"))
-    uneven = any(_is_nameless(mesh, spec.entries[i], shape[i]) for i in replicated) and refused
-    return Accepted(Spec(tuple(entries)), tuple(replicated), inside_only=uneven)
-
-
-def _is_nameless(mesh: Mesh, entry: Entry, size: Dim) -> bool:
-    """Return whether XLA splits a dimension over a part of one axis, which no spec can name."""
-    split = ways(mesh, entry)
-    return isinstance(split, int) and isinstance(size, int) and 1 < math.gcd(size, split) < split
+    if not cut:
+        return Accepted(Spec(tuple(entries)), tuple(replicated))
+    fate = returned(mesh, kept_axes, cut)
+    for dimension in cut:
+        entries[dimension] = Unknown("split over a part of an axis")
+    return Accepted(Spec(tuple(entries)), tuple(replicated), returned=fate)
 
 
 def _leading_axes(mesh: Mesh, axes: tuple[Name, ...], size: Dim) -> int | None:

@@ -46,7 +46,8 @@ activations(jnp.ones((8, 12)))
 
 ## What JAX says
 Nothing: the result's sharding shows the dimension replicated (JAX 0.10.2). Since JAX 0.11.2 an array that jit
-returns is refused (`IndivisibleError`) where the size and the number of parts have a common factor.
+returns is split over a part of the axis where the size and the axis have a common factor: it is then refused
+(`IndivisibleError`) or, by the order of the mesh's axes, has a `GSPMDSharding` that no spec can name.
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.lax.with_sharding_constraint.html
@@ -58,7 +59,7 @@ from collections.abc import Iterable
 
 from shardlint.laws.core.dims import product
 from shardlint.laws.core.values import Unknown, entry_axes
-from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.core.verdicts import Accepted, Returned
 from shardlint.model.findings import Group
 from shardlint.model.uses import ParameterUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -73,13 +74,19 @@ from shardlint.rules.messages.common import (
     sizes_text,
 )
 
+_DONE = {
+    None: "JAX silently replicates it",
+    Returned.REFUSED: "JAX pads it, and raises where jit returns it",
+    Returned.NAMELESS: "JAX pads it, and splits it over a part of an axis where jit returns it",
+}
+
 
 def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report dimensions whose axes JAX silently drops."""
     verdict, mesh = use.verdict, mesh_of(use)
     if not isinstance(verdict, Accepted) or mesh is None or isinstance(use.shape, Unknown):
         return
-    raises = verdict.inside_only
+    done = _DONE[verdict.returned]
     for dimension in verdict.replicated:
         size, entry = use.shape[dimension], entry_of(use, dimension)
         ways = product(mesh.size_of(axis) for axis in entry_axes(entry))
@@ -87,9 +94,7 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
         place, written = meeting(use, dimension)
         yield Problem(
             f"dimension {dimension} of {array_text(use)} has size {size_text(size)}, not divisible by "
-            f"{axes_text(entry, mesh)}: "
-            + ("JAX pads it, and raises where jit returns it" if raises else "JAX silently replicates it")
-            + (f"; {would} would be split" if would else ""),
+            f"{axes_text(entry, mesh)}: {done}" + (f"; {would} would be split" if would else ""),
             place,
             related=written,
         )

@@ -240,6 +240,12 @@ def uninitialized(transfer: Transfer) -> Transfer:
     return lambda call: since_then(call) if since("0.11.0") else before(call)
 
 
+def _uninitialized_like(transfer: Transfer) -> Transfer:
+    """Return `jnp.empty_like`, which since 0.11.0 asks ``device=`` for its shards inside jit too."""
+    since_then, before = _originating(on_device(transfer, (Api.CREATE,))), created(transfer)
+    return lambda call: since_then(call) if since("0.11.0") else before(call)
+
+
 def _originating(transfer: Transfer) -> Transfer:
     """Return a function whose array originates at the call."""
 
@@ -296,7 +302,8 @@ TABLE: dict[str, Transfer] = {
 #: Creation functions also place their arrays.
 AROUND: dict[str, Callable[[Transfer], Transfer]] = {
     **{f"jax.numpy.{name}": created for name in CREATION},
-    **{f"jax.numpy.{name}": uninitialized for name in ("empty", "empty_like")},
+    "jax.numpy.empty": uninitialized,
+    "jax.numpy.empty_like": _uninitialized_like,
     **{f"jax.numpy.{name}": partial(on_device, apis=apis) for name, apis in ON_DEVICES.items()},
     **{f"jax.random.{name}": sampled for name in SAMPLED},
 }
