@@ -15,7 +15,7 @@ from shardlint.laws.core.verdicts import Accepted, Api, Returned
 from shardlint.laws.placement.judge import judge_placement
 from shardlint.laws.versions.era import since
 
-CASES = 150
+CASES = 100
 MESHES = ((8,), (6,), (4, 2), (2, 4), (2, 4), (2, 3), (1, 2, 4), (2, 1, 4), (2, 4, 1), (2, 2, 2), (4, 1, 2))
 
 

@@ -394,7 +394,10 @@ def test_initializers(name: str) -> None:
 
     def generate(d: Draw) -> Case:
         shape = (1, d.dim(1, 3), d.dim(4, 6)) if short == "delta_orthogonal" else d.shape(2, 3)
-        return [cases_jax.key(d), dims(shape)], d.maybe(dtype=lambda: Const("bfloat16"))
+        # QR takes no bfloat16: JAX says so while tracing since 0.12, before when it lowers.
+        return [cases_jax.key(d), dims(shape)], d.maybe(
+            dtype=lambda: Const("float32" if "orthogonal" in short else "bfloat16")
+        )
 
     tally = run_entry(name, transfer, initializer, generate, CASES, unusual=False)
     assert tally.accepted == tally.cases and tally.open_symbols == 0, tally

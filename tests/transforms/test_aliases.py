@@ -126,5 +126,7 @@ def test_every_keyword_is_known(module: ModuleType) -> None:
         bound = None if is_removed(name) or not exists(name) else bound_names(name)
         if bound is not None:
             asked += 1
-            assert keywords(name) <= bound, (name, keywords(name) - bound)
+            # It is renamed before the others are read.
+            renamed = {"axis_sizes"} if name == "jax.make_mesh" else set()
+            assert keywords(name) - renamed <= bound, (name, keywords(name) - bound)
     assert asked

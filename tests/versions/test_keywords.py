@@ -51,7 +51,7 @@ def test_refused_keywords_are_refused(name: str, function: Any) -> None:
                 if parameter.default is parameter.empty
                 and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
             ]
-            with pytest.raises(TypeError, match=f"keyword argument.*{word}"):
+            with pytest.raises(TypeError, match=f"keyword argument.*{word}|takes no keyword arguments"):
                 function(*needed, **{word: None})
 
 

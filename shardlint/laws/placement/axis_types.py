@@ -219,9 +219,12 @@ def if_asked(check: Check) -> Check:
 
     def made(case: Case) -> Outcome:
         outcome = check(case)
-        if outcome is not None and isinstance(case.context, Unknown) and since("0.11.0"):
+        if outcome is None or not since("0.11.0"):
+            return outcome
+        if isinstance(case.context, Unknown):
             return Undecided("whether there is a context mesh is not known")
-        return outcome
+        asked = asks_context(case)
+        return asked if isinstance(asked, Undecided) else outcome
 
     return made
 

@@ -9,6 +9,7 @@ from shardlint.laws.core.values import Mesh, Spec
 from shardlint.laws.core.verdicts import Api, Cause, Rejected, Undecided
 from shardlint.laws.meshes.construction import duplicate_names
 from shardlint.laws.placement.checks import found, is_axis, located
+from shardlint.laws.versions.era import since
 
 #: APIs that lay an array out, or compute its layout, once a function is traced and lowered.
 LAYING_OUT = frozenset(
@@ -24,12 +25,13 @@ def judge_repeated(api: Api, case: Case) -> Rejected | Undecided:
 
     JAX has no dedicated check: `Mesh.shape` has the last of the sizes, `parallel_hlo` counts the dimensions
     (JaxRuntimeError), `shard_map` makes a spec of all names (DuplicateSpecError), Shardy finds the axis
-    twice; sometimes the process dies. Where one of the axes has one device, some calls work.
+    twice; sometimes the process dies. Where one of the axes has one device, some calls work, and since
+    0.11.0 so do some of `shard_map`.
     """
     mesh, unsure = case.mesh, Undecided("the mesh repeats an axis name")
     if not isinstance(mesh, Mesh) or not isinstance(case.spec, Spec):
         return unsure
-    if api not in LAYING_OUT or mesh.abstract:
+    if api not in LAYING_OUT or mesh.abstract or (api is Api.SHARD_MAP_IN and since("0.11.0")):
         return unsure
     if isinstance(unknown := found(case), Rejected):
         return replace(unknown, exception="Exception")

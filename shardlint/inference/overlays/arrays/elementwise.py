@@ -25,6 +25,7 @@ from shardlint.inference.overlays.arrays.operands import (
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
 from shardlint.inference.overlays.operations import Operation
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.versions.era import since
 
 #: A rule maps the promoted dtype, whether it is weak, and whether numpy computes to a dtype and whether it
 #: is weak.
@@ -158,6 +159,11 @@ def weak_scalars(arity: int) -> Transfer:
         return found if found.shape == () else replace(found, weak=False)
 
     return transfer
+
+
+def hypot(call: Call) -> Value:
+    """`hypot(x, y)`, which mixes in constants before 0.12.0."""
+    return (binary_function(inexact) if since("0.12.0") else weak_scalars(2))(call)
 
 
 def around(call: Call) -> Value:
@@ -334,7 +340,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "deg2rad rad2deg degrees radians", weak_scalars(1), sharding=elementwise_rules.nary, reads_values=True
     ),
-    Operation("hypot logaddexp2", weak_scalars(2), sharding=elementwise_rules.nary, reads_values=True),
+    Operation("hypot", hypot, sharding=elementwise_rules.nary, reads_values=True),
+    Operation("logaddexp2", weak_scalars(2), sharding=elementwise_rules.nary, reads_values=True),
     Operation("round around", around, sharding=elementwise_rules.nary, reads_values=True, methods="round"),
     Operation("nan_to_num", nan_to_num, sharding=elementwise_rules.without_nan, reads_values=False),
     Operation("angle", angle, sharding=elementwise_rules.nary, reads_values=True),
