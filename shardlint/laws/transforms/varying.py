@@ -117,6 +117,12 @@ def judge_varying(mesh: Mesh, varying: Axes, spec: Spec) -> Verdict:
     return Rejected(Cause.VARYING, "ValueError", "trace", axis=missing[0], detail=", ".join(missing))
 
 
+def copied(operand: Variation, axes: Iterable[str]) -> tuple[str, ...]:
+    """Return those axes along which all devices certainly hold equal data: split over them, a result is made
+    of copies."""
+    return tuple(axis for axis in axes if axis in operand.equal and operand.never(axis))
+
+
 _NO_GROUPS = "axis_index_groups need check_vma=False"
 #: Reductions and casts that take axes in one state only: all varied over, or none (`parallel._get_from`).
 ONE_STATE = frozenset({"psum", "pmean", "psum_scatter", "pcast", "pvary"})

@@ -15,7 +15,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
 from shardlint.inference.overlays.jax.transforms.taint import MARK
 from shardlint.inference.overlays.pytrees.prefixes import map_prefix, mismatch
 from shardlint.inference.overlays.recording import record_of_value
-from shardlint.laws.core.dims import equal
+from shardlint.laws.core.dims import equal, product
 from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api, Rejected
 from shardlint.laws.core.witness_data import (
@@ -32,7 +32,7 @@ from shardlint.laws.core.witness_data import (
 )
 from shardlint.laws.placement.shard_shapes import global_shape
 from shardlint.laws.transforms.shard_map import judge_returned, whole_type
-from shardlint.laws.transforms.varying import judge_varying
+from shardlint.laws.transforms.varying import copied, judge_varying
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, Placement
 
@@ -82,6 +82,7 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
             return Unknown("JAX rejects this result")
     if _varies_too_much(call, mapped, region, array, leaf, name):
         return Unknown("what shard_map returns")
+    _note_copies(call, mapped, region, array, leaf, name)
     whole = laid_out(global_shape, mesh.mesh, leaf.spec, array.shape)
     return Array(
         whole,
@@ -148,6 +149,41 @@ def _record_unchecked(
         name = f"{mapped.name}(check_vma=False)"
         calls = _unchecked(tuple(axes))
         record_of_value(call.interpreter, name, Accepted(), place, *calls, facts=facts, silent=silent)
+
+
+def _note_copies(
+    call: Call, mapped: Mapped, region: Region, array: Array, leaf: SpecValue, name: str
+) -> None:
+    """Record a result whose spec names an axis along which all devices certainly hold equal data: the whole
+    array is made of copies. A dimension of one element a device is meant to stack them."""
+    assert isinstance(region.mesh, MeshValue) and array.shape is not None
+    mesh, variation = region.mesh.mesh, array.variation
+    for dimension, (entry, size) in enumerate(zip(leaf.spec.entries, array.shape, strict=False)):
+        axes = [
+            axis
+            for axis in copied(variation, entry_axes(entry))
+            if axis not in region.outer and equal(mesh.size_of(axis), 1) is not True
+        ]
+        if not axes or equal(size, 1) is True or region.checked is None:
+            continue
+        facts = [*mesh_facts(region.mesh)]
+        if array.origin is not None:
+            facts.append(Fact("the result is computed here", array.origin))
+        times = product(mesh.size_of(axis) for axis in axes)
+        named = " and ".join(f'"{axis}"' for axis in axes)
+        often = f"{times} times" if isinstance(times, int) else "once for each device"
+        silent = f"{name} is equal on all devices along {named}, and its spec repeats it {often}"
+        place = (
+            (leaf.places[dimension] if dimension < len(leaf.places) else None) or leaf.origin or call.place
+        )
+        record_of_value(
+            call.interpreter,
+            f"{mapped.name}(out_specs=copies)",
+            Accepted(),
+            place,
+            facts=facts,
+            silent=silent,
+        )
 
 
 def _closed_over(spec: Spec, mesh: Mesh) -> tuple[Known, Known]:

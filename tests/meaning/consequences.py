@@ -1,0 +1,33 @@
+"""What programs do that JAX takes: they are run, on 8 devices, and their values kept."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+
+from typing import Any
+
+from shardlint.api import Linter, Settings, source_from_text
+from shardlint.model.findings import Finding
+from shardlint.rules import all_rules
+
+
+def run(program: str) -> dict[str, Any]:
+    """Run a program of these tests and return its variables."""
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(program, "program.py", "exec"), scope)
+    return scope
+
+
+def found(program: str, code: str) -> list[Finding]:
+    """Return the findings of a rule in a program."""
+    findings = Linter(Settings(devices=8, preview=True)).check_source(source_from_text("program.py", program))
+    return [finding for finding in findings if finding.code == code]
+
+
+def pages(code: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the variables of the two programs of a rule's page: with the mistake, and without it."""
+    (rule,) = (rule for rule in all_rules() if rule.code == code)
+    return run(rule.bad), run(rule.good)
