@@ -202,12 +202,16 @@ class Devices:
 
 @dataclass(frozen=True, slots=True)
 class MeshValue:
-    """A mesh. ``name`` is the variable that holds it; ``ids`` are its devices', as in `Devices`."""
+    """A mesh. ``name`` is the variable that holds it; ``ids`` are its devices', as in `Devices`.
+
+    ``entered`` is where it was set, if it is the one in force.
+    """
 
     mesh: Mesh
     origin: Place | None = field(default=None, compare=False)
     name: str | None = field(default=None, compare=False)
     ids: tuple[int, ...] | None = None
+    entered: Place | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,6 +254,7 @@ class Frame:
     ``called_at`` is where a known caller calls it. ``yields`` are what a generator gave, with the contexts
     and how many uses there were; ``unsure`` tells that it may give them otherwise. ``inside`` are the path
     and the number of passes without recording around its body. ``doubts`` counts the doubtful paths in it.
+    ``overlooked`` is a mesh that is set, but not the answer to its last question (`Evaluator.note_query`).
     """
 
     scope: Scope
@@ -269,6 +270,7 @@ class Frame:
     unsure: bool = False
     inside: tuple[tuple[int, ...], int] = ((), 0)
     doubts: int = 0
+    overlooked: MeshValue | None = None
 
 
 def known_call(frames: Sequence[Frame]) -> Fact | None:

@@ -10,6 +10,7 @@ from shardlint.inference.domain.values import (
     ClassValue,
     Function,
     Instance,
+    MeshValue,
     ModuleValue,
     Native,
     Tag,
@@ -105,6 +106,10 @@ class Evaluator(Protocol):
     @property
     def is_silent(self) -> bool:
         """Return whether recording is off."""
+
+    def note_query(self, overlooked: MeshValue | None) -> None:
+        """Record that the running function asked for the mesh in force; ``overlooked`` is one that is set
+        otherwise, so that the answer was an empty mesh."""
 
     def note_contents(self, value: Value) -> None:
         """Record a read of the contents of an evaluator's own object."""

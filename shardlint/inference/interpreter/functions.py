@@ -26,6 +26,7 @@ from shardlint.inference.evaluation.release_queries import of_version
 from shardlint.inference.facts.annotations import annotated, describe_parameters
 from shardlint.inference.facts.comment_facts import about_function
 from shardlint.inference.machine.code import Code
+from shardlint.inference.overlays.jax.sharding.overlooked_meshes import note_skipped
 from shardlint.inference.recording.editor_uses import note_parameters
 from shardlint.inference.store.effect_log import changed
 from shardlint.laws.core.values import Unknown
@@ -128,6 +129,10 @@ def run_function(
             frame.returns.append(NONE)
         result = join(frame.returns) if frame.returns else Unknown("never returns")
         result = annotated(interpreter, node.returns, result)
+        if frame.overlooked is not None:
+            note_skipped(
+                interpreter, frame, interpreter.frames[-2] if interpreter.frames[1:] else None, bound
+            )
     finally:
         interpreter.frames.pop()
         interpreter.path = path

@@ -20,6 +20,7 @@ from shardlint.inference.domain.values import (
     ClassValue,
     Function,
     Instance,
+    MeshValue,
     ModuleValue,
     Native,
     Tag,
@@ -203,6 +204,11 @@ class Interpreter:
     def frame(self) -> Frame:
         """Return the innermost running frame."""
         return self.frames[-1]
+
+    def note_query(self, overlooked: MeshValue | None) -> None:
+        """Record that the running function asked for the mesh in force (see `Evaluator`)."""
+        if self.frames:
+            self.frame.overlooked = overlooked
 
     @property
     def scope(self) -> Scope:

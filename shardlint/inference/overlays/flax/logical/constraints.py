@@ -39,6 +39,7 @@ from shardlint.inference.overlays.flax.logical.uses import (
     record_mistake,
     resolving,
 )
+from shardlint.inference.overlays.jax.sharding.overlooked_meshes import overlooked_mesh, record_overlooked
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     CONSTRAINT,
     place_array,
@@ -65,6 +66,7 @@ from shardlint.laws.placement.checks import is_axis
 from shardlint.laws.placement.named_sharding import judge_sharding
 from shardlint.model.uses import ShardingUse
 
+_NAME = "nn.with_logical_constraint"
 _FALLBACK = "flax.linen.spmd.RulesFallback."
 
 # -- names -------------------------------------------------------------------------------------------
@@ -382,6 +384,9 @@ def _constrain(
     if found.unmatched and fallback is not Fallback.AXIS_IS_UNSHARDED:
         return _unmatched(call, array, setting, found, fallback, on)
     if on is None:
+        missed = overlooked_mesh(None, interpreter.context.legacy_mesh)
+        if missed is not None and any(map(entry_axes, found.spec.entries)):
+            record_overlooked(interpreter, missed, f"`{_NAME}` finds no mesh and does nothing", call.place)
         return array
     if not isinstance(on, MeshValue):
         no_mesh = on if isinstance(on, Unknown) else _NO_MESH

@@ -18,6 +18,7 @@ from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.deployment_mesh import assumed_mesh, is_assumed
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.sharding.mesh_arguments import as_thing, by_position, take
+from shardlint.inference.overlays.jax.sharding.overlooked_meshes import overlooked_mesh
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.overlays.witness_values import call_of, data_of
 from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Unknown
@@ -56,7 +57,7 @@ def _set_mesh(call: Call) -> Value:
         return Unknown("JAX does not set this mesh")
     known: MeshValue | Unknown | None = SomeMesh("a mesh that is not known")
     if isinstance(mesh, MeshValue):
-        known = mesh
+        known = replace(mesh, entered=call.place)
     elif is_none(mesh):
         known = None
     elif not isinstance(mesh, Failed):
@@ -94,6 +95,7 @@ def _get_abstract_mesh(call: Call) -> Value:
     """Return the mesh that is set, or an empty one."""
     take(call, 0, ())
     mesh = call.interpreter.context.mesh
+    call.interpreter.note_query(overlooked_mesh(mesh, call.interpreter.context.legacy_mesh))
     if mesh is None:
         return MeshValue(NO_MESH)
     return replace(mesh, mesh=replace(mesh.mesh, abstract=True)) if isinstance(mesh, MeshValue) else mesh
@@ -111,12 +113,14 @@ def _get_mesh(call: Call) -> Value:
     if USE in call.interpreter.switches and not (isinstance(mesh, MeshValue) and not mesh.mesh.abstract):
         # `use_abstract_mesh` does not change the mesh of devices.
         return Unknown("a mesh behind an abstract one")
+    call.interpreter.note_query(overlooked_mesh(mesh, call.interpreter.context.legacy_mesh))
     return MeshValue(replace(NO_MESH, abstract=False)) if mesh is None else mesh
 
 
 def physical_mesh(interpreter: Evaluator) -> MeshValue | Unknown:
     """Return ``thread_resources.env.physical_mesh``: the mesh of ``with mesh:``, or an empty one."""
     mesh = interpreter.context.legacy_mesh
+    interpreter.note_query(overlooked_mesh(mesh, interpreter.context.mesh))
     return MeshValue(replace(NO_MESH, abstract=False)) if mesh is None else mesh
 
 
@@ -151,7 +155,7 @@ def enter_mesh(interpreter: Evaluator, mesh: MeshValue, place: Place) -> Context
     if is_assumed(interpreter, context.mesh):
         # Nothing is assumed if the program itself names a mesh.
         context = replace(context, mesh=Unknown("the caller may have set a mesh"))
-    return replace(context, legacy_mesh=mesh)
+    return replace(context, legacy_mesh=replace(mesh, entered=place))
 
 
 def enter_abstract_mesh(interpreter: Evaluator, manager: LibraryObject, place: Place) -> Context:
