@@ -6,7 +6,7 @@ import warnings
 from itertools import product
 
 import pytest
-from meaning.consequences import found, pages, run
+from consequences import found, pages, run
 
 HEADER = """import flax.linen as nn
 import jax, jax.numpy as jnp

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from meaning.consequences import found, pages, run
+from consequences import found, pages, run
 from support.sizes import size
 
 CASES = size("SHARDLINT_COPIES_CASES", 30, 10)
