@@ -15,7 +15,7 @@ from shardlint.inference.store.effect_log import born
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Expr, Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
-from shardlint.laws.transforms.varying import Variation
+from shardlint.laws.transforms.varying import NO_TRAITS, Traits, Variation
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -154,7 +154,8 @@ class Array:
     ``sharding`` is what it was placed with; ``name`` is what the user calls it. ``typed`` is the sharding in
     its type, None where that is not known. Inside shard_map ``varying`` are mesh axes that it varies over
     for sure, ``may_vary`` all that it may vary over (None: any), ``equal`` as in `laws.varying.Variation`;
-    ``summed`` are axes that JAX summed it over, being a gradient. ``committed`` is where it lies outside jit
+    ``summed`` are axes that JAX summed it over, being a gradient; ``traits`` as in `Variation`, and
+    ``drawn_at`` is where it was drawn at random. ``committed`` is where it lies outside jit
     for sure, a sharding (then also its ``sharding``) or one device, because the program put it there.
     """
 
@@ -172,11 +173,13 @@ class Array:
     may_vary: frozenset[str] | None = None
     equal: frozenset[str] = frozenset()
     summed: frozenset[str] = frozenset()
+    traits: Traits = NO_TRAITS
+    drawn_at: Place | None = field(default=None, compare=False)
 
     @property
     def variation(self) -> Variation:
         """Return the mesh axes over which it varies."""
-        return Variation(self.varying, self.may_vary, self.equal)
+        return Variation(self.varying, self.may_vary, self.equal, self.traits)
 
     def vary(self, variation: Variation, summed: frozenset[str] = frozenset()) -> Array:
         """Return the same array with this variation."""
@@ -184,6 +187,7 @@ class Array:
         return Array(
             self.shape, self.dtype, self.weak, self.numpy, self.sharding, self.struct, self.origin, self.name,
             variation.surely, self.typed, self.committed, variation.perhaps, variation.equal, summed,
+            variation.traits, self.drawn_at,
         )  # fmt: skip
 
 

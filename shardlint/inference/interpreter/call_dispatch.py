@@ -48,7 +48,7 @@ from shardlint.inference.interpreter.functions import bind_parameters
 from shardlint.inference.machine.code_reads import look_at
 from shardlint.inference.overlays.class_hooks import method_context
 from shardlint.inference.overlays.jax.explicit.results import finish_call
-from shardlint.inference.overlays.jax.shard_map import varying
+from shardlint.inference.overlays.jax.shard_map import equal_draws
 from shardlint.inference.overlays.object_protocol import as_argument, object_call
 from shardlint.inference.overlays.python.builtins.iterators import SHOWING
 from shardlint.inference.overlays.python.stdlib.mocks import replace_named
@@ -398,7 +398,7 @@ def _choices(value: Value) -> tuple[tuple[Value, Tag], ...]:
 
 def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:
     try:
-        found = varying.finish_call(call, finish_call(call, handler(call)))
+        found = equal_draws.finish_call(call, finish_call(call, handler(call)))
     except CannotBind as problem:
         return Unknown(f"arguments not understood: {problem}")
     # A size computed by a library is a new one, except by a few functions of Python's own.

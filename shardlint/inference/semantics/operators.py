@@ -43,7 +43,8 @@ from shardlint.inference.evaluation.release_queries import OF_VERSION, is_of_ver
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.arrays.methods import binary, unary
 from shardlint.inference.overlays.jax.explicit.results import finish_operator
-from shardlint.inference.overlays.jax.shard_map.varying import computed, variation_of, vary
+from shardlint.inference.overlays.jax.shard_map.equal_draws import operated
+from shardlint.inference.overlays.jax.shard_map.varying import variation_of, vary
 from shardlint.inference.overlays.jax.sharding.mesh_arguments import AXIS_TYPES
 from shardlint.inference.overlays.jax.sharding.specs import spec_operation
 from shardlint.inference.overlays.object_protocol import delegate
@@ -101,8 +102,8 @@ def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, plac
         if isinstance(x, Array) or isinstance(y, Array):
             if _unknown(x, y):
                 return undecided("an operand is unknown", x, y)
-            result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
-            return computed(interpreter, result, (x, y))
+            found = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
+            return operated(interpreter, symbol, found, (x, y), place)
         if isinstance(x, Instance) or isinstance(y, Instance):
             found = _by_methods(interpreter, (x, y), f"__{method}__", f"__r{method}__", place)
             if found is not None:

@@ -9,6 +9,8 @@ record nothing; there a variation describes the values themselves, by the same s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from enum import StrEnum
 
 from shardlint.laws.core.dims import Dim, product
 from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
@@ -20,17 +22,33 @@ Axes = frozenset[str]
 NO_AXES: Axes = frozenset()
 
 
+class Trait(StrEnum):
+    """What a value certainly is along an axis, which JAX's types do not say.
+
+    SPLIT: another part of the program's data on each device. DRAWN: the same random draw on all devices.
+    """
+
+    SPLIT = "split"
+    DRAWN = "drawn"
+
+
+#: Traits, each with its axis.
+Traits = frozenset[tuple[Trait, str]]
+NO_TRAITS: Traits = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class Variation:
     """A value varies over the axes ``surely``, and at most over ``perhaps`` (None: perhaps over any).
 
     ``equal`` are axes along which all devices certainly hold equal data of the program: a spec omits the
-    axis, or it was reduced. Constants are not data.
+    axis, or it was reduced. Constants are not data. ``traits`` are those of the values.
     """
 
     surely: Axes = NO_AXES
     perhaps: Axes | None = None
     equal: Axes = NO_AXES
+    traits: Traits = NO_TRAITS
 
     @property
     def is_data(self) -> bool:
@@ -41,21 +59,26 @@ class Variation:
         """Return whether it certainly does not vary over an axis."""
         return self.perhaps is not None and axis not in self.perhaps
 
+    def axes_of(self, trait: Trait) -> Axes:
+        """Return the axes along which the value has a trait."""
+        return frozenset(axis for kind, axis in self.traits if kind is trait)
+
     def over(self, axes: Axes) -> Variation:
         """Return the variation with these axes added."""
         perhaps = None if self.perhaps is None else self.perhaps | axes
-        return Variation(self.surely | axes, perhaps, self.equal - axes)
+        return Variation(self.surely | axes, perhaps, self.equal - axes, self.traits)
 
     def perhaps_over(self, axes: Axes) -> Variation:
         """Return the variation with these axes undetermined."""
         perhaps = None if self.perhaps is None else self.perhaps | axes
-        return Variation(self.surely - axes, perhaps, self.equal - axes)
+        return Variation(self.surely - axes, perhaps, self.equal - axes, self.traits)
 
     def without(self, axes: Axes, manual: Axes | None) -> Variation:
         """Return the variation made equal along these axes; ``manual`` are all axes it could vary over."""
         most = manual if self.perhaps is None else self.perhaps
         equal = self.equal | axes if self.is_data else self.equal
-        return Variation(self.surely - axes, None if most is None else most - axes, equal)
+        traits = frozenset(trait for trait in self.traits if trait[1] not in axes)
+        return Variation(self.surely - axes, None if most is None else most - axes, equal, traits)
 
 
 #: Equal on every device, of any mesh.
@@ -77,21 +100,34 @@ def combined(variations: Iterable[Variation], *, checked: bool) -> Variation:
         unsure = [o for o in operands if o.perhaps is None or o.perhaps != o.surely]
         surely = frozenset(axis for axis in surely if all(axis in o.surely or o.never(axis) for o in unsure))
     equal = NO_AXES.union(*[operand.equal for operand in operands])
-    return Variation(surely, perhaps, NO_AXES if perhaps is None else equal - perhaps)
+    traits = _kept(NO_TRAITS.union(*[operand.traits for operand in operands]), perhaps)
+    return Variation(surely, perhaps, NO_AXES if perhaps is None else equal - perhaps, traits)
+
+
+def _kept(traits: Traits, perhaps: Axes | None) -> Traits:
+    """Return the traits of a result that may vary over these axes."""
+    if not traits:
+        return traits
+    same = frozenset(t for t in traits if perhaps is not None and t[1] not in perhaps)
+    return frozenset(t for t in traits if t[0] is not Trait.DRAWN or t in same)
 
 
 def of_equal_types(first: Variation, second: Variation) -> Variation:
     """Return the variation of two values whose types JAX requires to be equal, if it does not raise."""
     known = [one.perhaps for one in (first, second) if one.perhaps is not None]
     perhaps = frozenset.intersection(*known) if known else None
-    return Variation(first.surely | second.surely, perhaps, first.equal & second.equal)
+    return Variation(
+        first.surely | second.surely, perhaps, first.equal & second.equal, first.traits & second.traits
+    )
 
 
 def one_of(first: Variation, second: Variation) -> Variation:
     """Return the variation of a value that is one of two."""
     known = first.perhaps is not None and second.perhaps is not None
     perhaps = (first.perhaps or NO_AXES) | (second.perhaps or NO_AXES) if known else None
-    return Variation(first.surely & second.surely, perhaps, first.equal & second.equal)
+    return Variation(
+        first.surely & second.surely, perhaps, first.equal & second.equal, first.traits & second.traits
+    )
 
 
 def disagreement(first: Variation, second: Variation) -> Axes:
@@ -115,6 +151,11 @@ def judge_varying(mesh: Mesh, varying: Axes, spec: Spec) -> Verdict:
     if not missing:
         return Accepted()
     return Rejected(Cause.VARYING, "ValueError", "trace", axis=missing[0], detail=", ".join(missing))
+
+
+def never_over(operand: Variation, axes: Axes) -> Axes:
+    """Return those axes over which a value certainly does not vary."""
+    return frozenset(axis for axis in axes if operand.never(axis))
 
 
 def copied(operand: Variation, axes: Iterable[str]) -> tuple[str, ...]:
@@ -260,11 +301,13 @@ def collective_result(
     if function == "all_gather":
         if to == "invarying" or (not checked and not groups):
             return operand.without(axes, manual)
-        return operand.over(axes) if checked else operand.perhaps_over(axes)
+        gathered = operand if groups else replace(operand, traits=operand.without(axes, manual).traits)
+        return gathered.over(axes) if checked else gathered.perhaps_over(axes)
     if function in ("pcast", "pvary"):
         return operand.over(axes) if checked else operand
     if function == "pbroadcast":
         return operand.over(axes) if checked else operand.without(axes, manual)
+    operand = replace(operand, traits=frozenset(t for t in operand.traits if t[0] is not Trait.DRAWN))
     if function in EXCHANGES:
         sure = checked or (function == "psum_scatter" and not groups)
         return operand.over(axes) if sure else operand.perhaps_over(axes)

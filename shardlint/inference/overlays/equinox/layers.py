@@ -34,6 +34,7 @@ from shardlint.inference.overlays.arrays.operands import (
 )
 from shardlint.inference.overlays.flax.common.layer_shapes import dim_of, dims_of, spatial_ints
 from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
+from shardlint.inference.overlays.jax.shard_map.equal_draws import note_layer
 from shardlint.laws.core.dims import Dim, Shape, floordiv
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
@@ -367,6 +368,15 @@ def _same(f: Forward) -> Value:
     return Array(x.shape, x.dtype)
 
 
+def _dropout(f: Forward) -> Value:
+    """``dropout(x, key=, inference=)``."""
+    off = f.call.kwargs.get("inference") or f.layer.fields.get("inference")
+    if off is None or is_none(off) or as_bool(off) is False:
+        key = f.call.kwargs.get("key")
+        note_layer(f.call.interpreter, key, f.input(0, "x"), f.call.place, f.call.place)
+    return _same(f)
+
+
 def _nothing(b: Build) -> dict[str, Value]:
     return {}
 
@@ -434,7 +444,7 @@ LAYERS: dict[str, Layer] = {
         _gates(4),
         _lstm_call,
     ),
-    "Dropout": Layer(("p", "inference"), (), _nothing, _same),
+    "Dropout": Layer(("p", "inference"), (), _nothing, _dropout),
     "Sequential": Layer(("layers",), ("layers",), _sequential, _sequential_call),
     "Lambda": Layer(("fn",), (), _nothing, _lambda_call),
 }  # fmt: skip

@@ -57,9 +57,10 @@ from shardlint.inference.overlays.flax.common.metadata import (
 )
 from shardlint.inference.overlays.flax.common.parameter_uses import Owner
 from shardlint.inference.overlays.flax.common.statistics import share_statistics
-from shardlint.inference.overlays.flax.linen.module_runs import Binding, Mode, module_created, running
+from shardlint.inference.overlays.flax.linen.module_runs import Binding, Mode, key_of, module_created, running
 from shardlint.inference.overlays.flax.linen.parameters import make_variable
 from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
+from shardlint.inference.overlays.jax.shard_map.equal_draws import note_layer
 from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, product
@@ -369,7 +370,12 @@ def _batch_norm(f: Forward) -> Value:
 
 
 def _dropout(f: Forward) -> Value:
-    return f.call.argument(1, "inputs") or Unknown("no input")
+    x, run = f.call.argument(1, "inputs") or Unknown("no input"), f.binding.run
+    off = f.call.argument(2, "deterministic") or f.field("deterministic")
+    if as_bool(off) is False:
+        key = f.call.argument(3, "rng") or key_of(run, as_str(f.field("rng_collection")) or "dropout")
+        note_layer(f.call.interpreter, key, x, run.place or f.call.place, f.call.place)
+    return x
 
 
 def _sequential(f: Forward) -> Value:

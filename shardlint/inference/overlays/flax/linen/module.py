@@ -72,6 +72,7 @@ from shardlint.inference.overlays.flax.linen.module_runs import (
     current,
     fresh_run,
     is_module,
+    key_of,
     module_created,
     running,
 )
@@ -185,7 +186,9 @@ def _run(call: Call, mode: Mode) -> tuple[Value, Value, Run | None]:
         name: value for name, value in call.kwargs.items() if name not in (*_INIT_KEYWORDS, "variables")
     }
     method = call.kwargs.get("method")
-    with fresh_run(interpreter, module, mode, given) as run, running(interpreter, module, call.place):
+    rngs = call.argument(1, "rngs") if mode is Mode.INIT else call.kwargs.get("rngs")
+    started = fresh_run(interpreter, module, mode, given, rngs, call.place)
+    with started as run, running(interpreter, module, call.place):
         if method is None or is_none(method):
             output = interpreter.call(module, args, kwargs, call.place)
         elif (name := as_str(method)) is not None:
@@ -251,7 +254,9 @@ def _made_by(call: Call, init: Value, args: list[Value], kwargs: dict[str, Value
 
 
 def _key(call: Call) -> Value:
-    return KEY
+    run, name = current(call.interpreter, call.args[0]).run, as_str(call.argument(1, "name")) or "params"
+    key = key_of(run, name)
+    return replace(KEY, origin=call.place).vary(key.variation) if isinstance(key, Array) else KEY
 
 
 def _is_initializing(call: Call) -> Value:

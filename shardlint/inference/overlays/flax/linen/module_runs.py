@@ -62,6 +62,9 @@ class Run:
     #: The branches around the start (`Evaluator.path`).
     branches: tuple[int, ...] = ()
     given: Value | None = None
+    #: The keys passed to it, and where.
+    rngs: Value | None = None
+    place: Place | None = None
     made: Tree = field(default_factory=dict)
     bindings: dict[int, Binding] = field(default_factory=dict)
     #: Module paths under which names depend on a branch or loop that was not followed.
@@ -170,17 +173,26 @@ def running(interpreter: Evaluator, module: Module, place: Place) -> Iterator[Bi
 
 
 @contextmanager
-def fresh_run(interpreter: Evaluator, module: Module, mode: Mode, given: Value | None) -> Iterator[Run]:
+def fresh_run(
+    interpreter: Evaluator, module: Module, mode: Mode, given: Value | None, rngs: Value | None, place: Place
+) -> Iterator[Run]:
     """Start `init` or `apply` of a module, which is the root of the new run."""
     state = flax_state(interpreter)
     outer, state.stack = state.stack, []
-    run = Run(mode, interpreter.path, given)
+    run = Run(mode, interpreter.path, given, rngs, place)
     run.bindings[id(module)] = root = Binding(run, module, ())
     state.stack.append(root)
     try:
         yield run
     finally:
         state.stack = outer
+
+
+def key_of(run: Run, name: str) -> Value | None:
+    """Return the key that a run was given under a name; a single key is for all names."""
+    if isinstance(run.rngs, DictValue):
+        return (run.rngs.items or {}).get(name)
+    return run.rngs
 
 
 def current(interpreter: Evaluator, module: Module) -> Binding:

@@ -37,7 +37,7 @@ from shardlint.laws.core.witness_data import NO_SPEC, NONE, apply_data, array_da
 from shardlint.laws.placement.shard_shapes import shard_shape
 from shardlint.laws.placement.spec_arity import judge_arity
 from shardlint.laws.transforms.shard_map import inferred_spec, local_type
-from shardlint.laws.transforms.varying import UNKNOWN
+from shardlint.laws.transforms.varying import UNKNOWN, Trait
 from shardlint.model.uses import ArityUse
 
 #: Leaves that a tree of specs may have by mistake.
@@ -194,6 +194,7 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
         may_vary=axes | (region.outer if array.may_vary is None else array.may_vary),
         # Without the check, an array may hold different data along an axis that its spec leaves out.
         equal=(region.manual or frozenset()) - region.outer - axes if region.checked else frozenset(),
+        traits=frozenset((Trait.SPLIT, axis) for axis in axes),
         typed=typed,
     )
 

@@ -87,7 +87,11 @@ def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], s
         arrays = [variation_of(value).surely for value in values if _holds_array(value)]
         surely = frozenset.intersection(*arrays) if arrays else NO_AXES
         made = Variation(surely, made.perhaps, made.equal)
-    return vary(result, made)
+    result = vary(result, made)
+    if isinstance(result, Array) and result.traits and result.drawn_at is None:
+        at = next((v.drawn_at for v in values if isinstance(v, Array) and v.drawn_at is not None), None)
+        return result if at is None else replace(result, drawn_at=at)
+    return result
 
 
 def _may_be_empty(value: Value) -> bool:

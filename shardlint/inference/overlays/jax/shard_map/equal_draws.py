@@ -1,0 +1,124 @@
+"""Random numbers that are the same on all devices of a mesh axis, beside data that is split over it.
+
+A draw from a key that does not vary over an axis is the same on all its devices (`Trait.DRAWN`). Where it
+meets another part of the data on each of them (`Trait.SPLIT`), element by element, their rows are not drawn
+independently: every device drops the same units, or adds the same noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shardlint.inference.domain.values import Array, Value
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.explicit.rules import elementwise
+from shardlint.inference.overlays.jax.operations import rule_of
+from shardlint.inference.overlays.jax.random import OPERATIONS
+from shardlint.inference.overlays.jax.shard_map import varying
+from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.transforms.varying import Axes, Trait, never_over
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact
+
+#: Functions that return keys, and those that permute what is given to them.
+_NO_DRAWS = frozenset("key PRNGKey split fold_in clone key_data wrap_key_data permutation choice".split())
+_DRAWS = frozenset(
+    f"jax.random.{name}"
+    for operation in OPERATIONS
+    for name in operation.names.split()
+    if name not in _NO_DRAWS
+)
+#: The rules of functions that combine their operands element by element.
+_ELEMENTWISE = (elementwise.nary, elementwise.where, elementwise.select, elementwise.raised)
+
+
+def finish_call(call: Call, result: Value) -> Value:
+    """Return the result of a call with its variation, as `varying.finish_call`, and its traits."""
+    found = varying.finish_call(call, result)
+    return _drawn(call, found) if call.interpreter.context.bound_axes else found
+
+
+def operated(
+    interpreter: Evaluator, symbol: str, result: Value, operands: tuple[Value, Value], place: Place | None
+) -> Value:
+    """Return the result of a binary operator with its variation."""
+    found = varying.computed(interpreter, result, operands)
+    if symbol != "@" and interpreter.context.bound_axes:
+        note_combined(interpreter, operands, found, place)
+    return found
+
+
+def _drawn(call: Call, result: Value) -> Value:
+    """Return the result of a call; what is drawn with a key that is equal on all devices is marked."""
+    manual = manual_axes(call.interpreter.context)
+    if not manual:
+        return result
+    if call.name in _DRAWS:
+        key, *rest = (*call.args, *call.kwargs.values()) or (Unknown("no key"),)
+        same = never_over(variation_of(key), manual)
+        if same and isinstance(result, Array):
+            for data in rest:
+                _note(call.interpreter, same, data, result, call.place, call.place)
+            traits = result.traits | {(Trait.DRAWN, axis) for axis in same if result.variation.never(axis)}
+            return replace(result, traits=traits, drawn_at=call.place)
+    elif rule_of(call.name) in _ELEMENTWISE:
+        note_combined(call.interpreter, (*call.args, *call.kwargs.values()), result, call.place)
+    return result
+
+
+def note_combined(
+    interpreter: Evaluator, operands: Sequence[Value], result: Value, place: Place | None
+) -> None:
+    """Record an operation, element by element, on split data and random numbers that are not."""
+    for one in operands:
+        if isinstance(one, Array) and one.traits and place is not None and isinstance(result, Array):
+            same = one.variation.axes_of(Trait.DRAWN)
+            aligned = same and _is_aligned(one, result)
+            for other in operands if aligned else ():
+                if isinstance(other, Array) and _is_aligned(other, result):
+                    _note(interpreter, same, other, result, one.drawn_at or place, place)
+
+
+def note_layer(interpreter: Evaluator, key: Value | None, data: Value, place: Place, used_at: Place) -> None:
+    """Record a layer that draws with a key as many numbers as its data has; ``place`` is where it gets the
+    key."""
+    manual = manual_axes(interpreter.context)
+    if manual and isinstance(key, Array) and isinstance(data, Array):
+        _note(interpreter, never_over(variation_of(key), manual), data, data, place, used_at)
+
+
+def _note(
+    interpreter: Evaluator, same: Axes, data: Value, result: Array, place: Place, used_at: Place
+) -> None:
+    """Record random numbers that are the same along axes over which ``data`` is split."""
+    if not isinstance(data, Array) or not _has_rows_of(data, result):
+        return
+    bound = interpreter.context.bound_axes
+    sizes = {} if isinstance(bound, Unknown) else dict(bound)
+    split = data.variation.axes_of(Trait.SPLIT) & same
+    axes = sorted(axis for axis in split if equal(sizes.get(axis, 1), 1) is not True)
+    if not axes:
+        return
+    named = " and ".join(f'"{axis}"' for axis in axes)
+    facts = [] if used_at is place else [Fact("they meet data that is split here", used_at)]
+    silent = f"the key is the same on all devices along {named}, and so are these random numbers"
+    record_of_value(interpreter, "jax.random(equal)", Accepted(), place, facts=facts, silent=silent)
+
+
+def _is_aligned(operand: Array, result: Array) -> bool:
+    """Return whether an operand has as many dimensions as a result, the first of the same size."""
+    same_rank = len(operand.shape or ()) == len(result.shape or ())
+    return same_rank and _has_rows_of(operand, result)
+
+
+def _has_rows_of(data: Array, result: Array) -> bool:
+    """Return whether the first dimension of both has the same size, other than 1."""
+    if not data.shape or not result.shape:
+        return False
+    return equal(data.shape[0], result.shape[0]) is True and equal(data.shape[0], 1) is not True
