@@ -254,8 +254,8 @@ def _made_by(call: Call, init: Value, args: list[Value], kwargs: dict[str, Value
 
 
 def _key(call: Call) -> Value:
-    run, name = current(call.interpreter, call.args[0]).run, as_str(call.argument(1, "name")) or "params"
-    key = key_of(run, name)
+    module, name = call.args[0], as_str(call.argument(1, "name")) or "params"
+    key = key_of(current(call.interpreter, module).run, name) if is_module(module) else None
     return replace(KEY, origin=call.place).vary(key.variation) if isinstance(key, Array) else KEY
 
 
