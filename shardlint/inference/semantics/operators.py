@@ -102,8 +102,7 @@ def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, plac
         if isinstance(x, Array) or isinstance(y, Array):
             if _unknown(x, y):
                 return undecided("an operand is unknown", x, y)
-            result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
-            return operated(interpreter, symbol, result, (x, y), place)
+            return operated(interpreter, symbol, x, y, place)
         if isinstance(x, Instance) or isinstance(y, Instance):
             found = _by_methods(interpreter, (x, y), f"__{method}__", f"__r{method}__", place)
             if found is not None:

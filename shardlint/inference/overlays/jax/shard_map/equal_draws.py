@@ -13,6 +13,8 @@ from dataclasses import replace
 from shardlint.inference.domain.values import Array, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.arrays.methods import binary
+from shardlint.inference.overlays.jax.explicit.results import finish_operator
 from shardlint.inference.overlays.jax.explicit.rules import elementwise
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
@@ -44,13 +46,12 @@ def finish_call(call: Call, result: Value) -> Value:
     return _drawn(call, found) if call.interpreter.context.bound_axes else found
 
 
-def operated(
-    interpreter: Evaluator, symbol: str, result: Value, operands: tuple[Value, Value], place: Place | None
-) -> Value:
-    """Return the result of a binary operator with its variation."""
-    found = varying.computed(interpreter, result, operands)
+def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Place | None) -> Value:
+    """Return the result of a binary operator on arrays."""
+    result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
+    found = varying.computed(interpreter, result, (x, y))
     if symbol != "@" and interpreter.context.bound_axes:
-        note_combined(interpreter, operands, found, place)
+        note_combined(interpreter, (x, y), found, place)
     return found
 
 
