@@ -155,7 +155,8 @@ class Array:
     its type, None where that is not known. Inside shard_map ``varying`` are mesh axes that it varies over
     for sure, ``may_vary`` all that it may vary over (None: any), ``equal`` as in `laws.varying.Variation`;
     ``summed`` are axes that JAX summed it over, being a gradient; ``traits`` as in `Variation`, and
-    ``drawn_at`` is where it was drawn at random. ``committed`` is where it lies outside jit
+    ``drawn_at`` is where it was drawn at random, ``indexed`` the axes of an `axis_index` and where it names
+    them in another order than the specs. ``committed`` is where it lies outside jit
     for sure, a sharding (then also its ``sharding``) or one device, because the program put it there.
     """
 
@@ -175,6 +176,7 @@ class Array:
     summed: frozenset[str] = frozenset()
     traits: Traits = NO_TRAITS
     drawn_at: Place | None = field(default=None, compare=False)
+    indexed: tuple[tuple[str, ...], Place] | None = field(default=None, compare=False)
 
     @property
     def variation(self) -> Variation:

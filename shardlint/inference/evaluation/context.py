@@ -59,7 +59,8 @@ class Context:
     layers, of larger ones: under `vmap` and Flax's lifted transforms. ``logical_rules`` is
     what Flax's `logical_axis_rules` set, as the program wrote it.
     ``check_vma`` is what the enclosing shard_map was given, None outside or where it is not known.
-    ``shards`` are the arguments of the enclosing shard_map's body; ``body`` is the key of its code where an
+    ``shards`` are the arguments of the enclosing shard_map's body, ``orders`` the axes in entries of its
+    specs that name several; ``body`` is the key of its code where an
     editor asks.
     ``watched`` keeps the constraints that `overlays.spmd_axes` looks for in a body it follows once more,
     ``marking`` is the call whose result `overlays.lowering` follows.
@@ -77,6 +78,7 @@ class Context:
     mapped: bool = False
     check_vma: bool | None = None
     shards: tuple[Shard, ...] = ()
+    orders: frozenset[tuple[str, ...]] = frozenset()
     body: Hashable = None
     watched: list[Any] | None = None
     marking: Place | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal
 from shardlint.laws.core.values import Unknown
@@ -125,6 +125,23 @@ def judge_permutation(function: str, permutation: Permutation, size: Dim | None)
             detail = f"there is no device {index} among {size}"
             return Rejected(Cause.PERMUTATION, "IndexError", "lower", size=index, ways=size, detail=detail)
     return Accepted()
+
+
+#: Collectives whose result depends on the order of the axes: which device is which.
+ORDERED = frozenset({"axis_index", "all_gather", "psum_scatter", "all_to_all"})
+
+
+def other_order(
+    axes: tuple[str, ...], orders: Collection[tuple[str, ...]], sizes: Mapping[str, Dim]
+) -> tuple[str, ...] | None:
+    """Return the order in which the specs split a dimension over these axes, if it is another one.
+
+    A collective numbers the devices with the last axis the fastest (`parallel._axis_index_of_val`), and an
+    entry of a spec its shards likewise. Axes of one device make no difference.
+    """
+    wide = tuple(axis for axis in axes if equal(sizes.get(axis, 1), 1) is not True)
+    held = [tuple(axis for axis in order if axis in wide) for order in orders if set(wide) <= set(order)]
+    return held[0] if held and wide not in held else None
 
 
 def without_receiver(permutation: Permutation, size: Dim | None) -> tuple[int, ...]:

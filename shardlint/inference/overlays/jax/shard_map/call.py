@@ -11,6 +11,7 @@ from shardlint.inference.overlays.jax.shard_map.regions import (
     Mapped,
     enter,
     mapping,
+    orders_in,
 )
 from shardlint.inference.overlays.jax.shard_map.results import place_results
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
@@ -46,7 +47,8 @@ def run(call: Call, mapped: Mapped) -> Value:
         bound = region.bound(interpreter.context.bound_axes)
         inner = {"mesh": region.inside, "bound_axes": bound, "check_vma": region.checked, "in_jit": True}
         body = _code(mapped.function) if interpreter.settings.editing else None
-        with interpreter.within(**inner, body=body, shards=tuple(split(list(call.args), shards))):
+        held = {"shards": tuple(split(list(call.args), shards)), "orders": orders_in(mapped)}
+        with interpreter.within(**inner, **held, body=body):
             result = interpreter.call(mapped.function, shards, {}, call.place, call.opaque)
         with interpreter.within(mesh=region.judging):
             return place_results(call, mapped, region, result)

@@ -18,6 +18,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import given
+from shardlint.inference.overlays.jax.shard_map.axis_order import disordered, note_order
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.transforms.lowering import DOUBT
 from shardlint.inference.overlays.jax.transforms.taint import made_from_marked
@@ -26,6 +27,7 @@ from shardlint.laws.core.dims import Dim, fresh, product
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
 from shardlint.laws.transforms.collectives import (
+    ORDERED,
     Groups,
     Permutation,
     judge_axes,
@@ -196,6 +198,8 @@ def _started(
     collective.record(verdict)
     if isinstance(verdict, Rejected):
         return None
+    if function in ORDERED and function != "axis_index":
+        note_order(call, function, axes, _axis_place(call, function))
     if collective.groups is not None and not isinstance(collective.groups, Unknown):
         verdict = judge_groups(collective.groups)
         if isinstance(verdict, Rejected):
@@ -384,7 +388,8 @@ def _axis_index(call: Call) -> Value:
     started, index = _started(call, "axis_index", axis), Array((), "int32", origin=call.place)
     if started is None or started.manual is None:
         return index
-    return index.vary(CONSTANT.over(frozenset(started.axes) & started.manual))
+    varied = index.vary(CONSTANT.over(frozenset(started.axes) & started.manual))
+    return disordered(call, varied, started.axes)
 
 
 def _axis_size(call: Call) -> Value:

@@ -19,6 +19,7 @@ from shardlint.inference.overlays.jax.explicit.rules import elementwise
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.shard_map import varying
+from shardlint.inference.overlays.jax.shard_map.axis_order import note_use
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
@@ -43,6 +44,8 @@ _ELEMENTWISE = (elementwise.nary, elementwise.where, elementwise.select, element
 def finish_call(call: Call, result: Value) -> Value:
     """Return the result of a call with its variation, as `varying.finish_call`, and its traits."""
     found = varying.finish_call(call, result)
+    if call.interpreter.context.orders and not call.name.startswith("jax.random."):
+        note_use(call.interpreter, (*call.args, *call.kwargs.values()))
     return _drawn(call, found) if call.interpreter.context.bound_axes else found
 
 
@@ -50,6 +53,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
     """Return the result of a binary operator on arrays."""
     result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
     found = varying.computed(interpreter, result, (x, y))
+    note_use(interpreter, (x, y))
     if symbol != "@" and interpreter.context.bound_axes:
         note_combined(interpreter, (x, y), found, place)
     return found

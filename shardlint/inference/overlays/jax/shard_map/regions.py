@@ -32,7 +32,7 @@ from shardlint.inference.overlays.pytrees.prefixes import arrays_in, traced
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim
-from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown
+from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Rejected, Verdict
 from shardlint.laws.core.witness_data import ONE_DEVICE, Known, apply_data, array_data, call_data
 from shardlint.laws.transforms.shard_map import (
@@ -219,6 +219,13 @@ def _names(value: Value | None) -> frozenset[str] | Junk | Unknown:
 def specs_in(tree: Value | None) -> Iterator[SpecValue]:
     """Yield the specs in a tree of specs."""
     return (leaf for leaf in leaves_in(tree) if isinstance(leaf, SpecValue))
+
+
+def orders_in(mapped: Mapped) -> frozenset[tuple[str, ...]]:
+    """Return the axes of each entry of the specs that names several, in its order."""
+    given = (mapped.in_specs, mapped.options.get("out_specs"))
+    entries = (entry for specs in given for leaf in specs_in(specs) for entry in leaf.spec.entries)
+    return frozenset(tuple(entry_axes(entry)) for entry in entries if len(tuple(entry_axes(entry))) > 1)
 
 
 def leaves_in(tree: Value | None) -> Iterator[Value]:

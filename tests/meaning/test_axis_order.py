@@ -1,0 +1,69 @@
+"""Collectives over several axes: reported where their order makes other values than the specs' would."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+from consequences import found, pages, run
+from support.sizes import size
+
+HEADER = """import jax, jax.numpy as jnp, numpy as np
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()).reshape(SIZES), ("x", "y", "z"))
+rows = jnp.arange(64.0).reshape(64, 1)
+table = rows * 3
+def on(body, order, out):
+    both = jax.shard_map(body, mesh=mesh, in_specs=P(order), out_specs=out, check_vma=False)
+    return both(rows)
+def part(order, x, table):
+    return lax.dynamic_slice_in_dim(table, lax.axis_index(order) * x.shape[0], x.shape[0])
+"""
+#: Calls, by the order of the specs and that of the collective, and what they are to compute.
+CALLS = {
+    "on(lambda x: x * 2 + part({b}, x, table), {a}, P({a}))": "rows * 2 + table",
+    "on(lambda x: lax.all_gather(x, {b}, tiled=True), {a}, P())": "rows",
+    "on(lambda x: lax.psum_scatter(jnp.tile(table, (1, 1)), {b}, tiled=True), {a}, P({a}))": "8 * table",
+    "on(lambda x: table[lax.axis_index({b}) * x.shape[0] + jnp.arange(x.shape[0])], {a}, P({a}))": "table",
+    "on(lambda x: lax.psum(x, {b}) + 0 * x, {a}, P({a})).reshape(8, -1)[0]": "rows.reshape(8, -1).sum(0)",
+}  # fmt: skip
+CASES = [*itertools.product(CALLS, range(size("SHARDLINT_ORDER_CASES", 6, 3)))]
+
+
+@pytest.mark.parametrize(("call", "seed"), CASES)
+def test_reported_where_the_values_are_others(call: str, seed: int) -> None:
+    rng = random.Random(seed)
+    sizes = rng.choice(((2, 2, 2), (2, 4, 1), (1, 2, 4)))
+    names = list("xyz")
+    rng.shuffle(names)
+    orders = (tuple(names), tuple(rng.sample(names, 3)))
+    a, b = map(repr, orders)
+    program = f"{HEADER.replace('SIZES', str(sizes))}y = {call.format(a=a, b=b)}\nz = {CALLS[call]}\n"
+    scope = run(program)
+    wrong = not np.allclose(np.asarray(scope["y"]).ravel(), np.asarray(scope["z"]).ravel())
+    assert bool(found(program, "SHL315")) == wrong, program
+
+
+#: Another order does no harm, or the specs have it as well.
+HARMLESS = (
+    "on(lambda x: x + 0 * jax.random.normal(jax.random.fold_in(jax.random.key(0), "
+    "lax.axis_index(('y', 'x'))), x.shape), ('x', 'y', 'z'), P(('x', 'y', 'z')))",
+    "on(lambda x: lax.all_gather(x, ('y', 'x'), tiled=True), ('y', 'x', 'z'), P('z'))",
+    "on(lambda x: lax.all_gather(x, ('z', 'y'), tiled=True), 'x', P('x'))",
+    "on(lambda x: lax.all_gather(x, 'y', tiled=True), ('x', 'z', 'y'), P(('x', 'z')))",
+)
+
+
+@pytest.mark.parametrize("call", HARMLESS)
+def test_what_is_not_reported(call: str) -> None:
+    program = f"{HEADER.replace('SIZES', '2, 2, 2')}y = {call}\n"
+    assert not found(program, "SHL315")
+    run(program)
+
+
+def test_the_page_counts_wrongly_and_then_right() -> None:
+    bad, good = (np.asarray(scope["y"]) for scope in pages("SHL315"))
+    assert np.array_equal(good, np.arange(16)) and not np.array_equal(bad, good)
