@@ -1,8 +1,8 @@
 """The rules: each turns uses into problems, and is discovered in one of the folders.
 
 A rule is one file with a page (its docstring), a function ``check(use, settings)`` and a ``RULE``. The
-folders are the hundreds of the codes: `specs` (1xx), `shapes` (2xx), `shard_map` (3xx), `meshes` (4xx),
-`flax` (5xx), `memory` (6xx), `axis_types` (7xx), `versions` (8xx). `base` has the types, `engine` runs rules
+folders are the hundreds of the codes: `specs` (1xx), `shapes` (2xx), `shard_map` and `device_values` (3xx),
+`meshes` (4xx), `flax` (5xx), `memory` (6xx), `axis_types` (7xx), `versions` (8xx). `base` has the types, `engine` runs rules
 and settles severities and duplicates, `messages` has wording that several rules share.
 
 Rules never see syntax and never resolve names; an `Unknown` is not a mistake. An error is only what JAX
@@ -25,7 +25,17 @@ from shardlint.rules.engine import judge_with
 __all__ = ["AnyRule", "Problem", "ProjectRule", "Rule", "RuleSettings", "all_rules", "find_rule", "judge"]
 
 #: The folders of rules, by the hundred of their codes.
-_FOLDERS = ("specs", "shapes", "shard_map", "meshes", "flax", "memory", "axis_types", "versions")
+_FOLDERS = (
+    "specs",
+    "shapes",
+    "shard_map",
+    "device_values",
+    "meshes",
+    "flax",
+    "memory",
+    "axis_types",
+    "versions",
+)
 
 
 @cache
