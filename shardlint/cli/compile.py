@@ -29,6 +29,11 @@ def add_command(commands: Any, count: Callable[[str], int]) -> argparse.Argument
     parser.add_argument(
         "--devices", type=count, metavar="N", help="how many fake devices; default: what the file says, or 8"
     )
+    parser.add_argument(
+        "--topology",
+        metavar="SLICE",
+        help="compile for a TPU slice, such as v5e-256, v5p-128 or v6e:4x4; needs no TPU, but shardlint[tpu]",
+    )
     parser.add_argument("--python", metavar="PATH", help="the interpreter that has JAX; default: this one")
     parser.add_argument(
         "--timeout", type=count, metavar="SECONDS", default=_SECONDS, help="of each file; default: 600"
@@ -52,6 +57,7 @@ def compile_fixtures(options: argparse.Namespace) -> int:
 
     Raises UsageError.
     """
+    from shardlint.cost.chips import parse_slice
     from shardlint.cost.runs import CannotCompile, require_jax
     from shardlint.engine.fixture_cost import compile_fixture
     from shardlint.model.findings import Severity
@@ -61,6 +67,14 @@ def compile_fixtures(options: argparse.Namespace) -> int:
     for path in options.paths:
         if not os.path.isfile(path):
             raise UsageError(f"{path} is not a file" if os.path.exists(path) else f"{path} does not exist")
+    slice_ = None
+    if options.topology is not None:
+        if options.devices is not None:
+            raise UsageError("--topology says how many devices there are: leave --devices out")
+        try:
+            slice_ = parse_slice(options.topology)
+        except ValueError as reason:
+            raise UsageError(str(reason)) from None
     before = {} if options.against is None else _saved(options.against)
     try:
         require_jax(options.python)
@@ -72,7 +86,7 @@ def compile_fixtures(options: argparse.Namespace) -> int:
         for number, path in enumerate(options.paths):
             progress("compiling", number, len(options.paths))
             compilation, ours = compile_fixture(
-                path, configured.of(path), options.python, options.devices, options.timeout
+                path, configured.of(path), options.python, options.devices, options.timeout, slice_=slice_
             )
             compilations.append(compilation)
             findings += ours

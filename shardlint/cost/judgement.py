@@ -33,10 +33,10 @@ class Budget:
     weight: int | None = None
 
 
-def judge(compilation: Compilation, source: Source, budget: Budget, backend: str = "cpu") -> list[Finding]:
+def judge(compilation: Compilation, source: Source, budget: Budget) -> list[Finding]:
     """Return the findings about what a fixture compiles to, in reading order; of one kind and place, one."""
     found: dict[tuple[str, Span], Finding] = {}
-    for one in _Judge(compilation, source, budget, backend).findings():
+    for one in _Judge(compilation, source, budget).findings():
         before = found.get((one.code, one.span))
         if before is not None and one.message not in before.message.split("; "):
             one = replace(before, message=f"{before.message}; {one.message}")
@@ -45,7 +45,8 @@ def judge(compilation: Compilation, source: Source, budget: Budget, backend: str
 
 
 class _Judge:
-    def __init__(self, compilation: Compilation, source: Source, budget: Budget, backend: str) -> None:
+    def __init__(self, compilation: Compilation, source: Source, budget: Budget) -> None:
+        backend = "cpu" if compilation.slice is None else "tpu"
         self._compilation, self._source, self._budget = compilation, source, budget
         self._lines: dict[int | None, Statements] = {c.index: statements(c.text) for c in source.cells}
         self._texts = {cell.index: cell.written.splitlines() for cell in source.cells}

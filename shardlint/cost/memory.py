@@ -28,9 +28,10 @@ def memory_of(assignment: str) -> tuple[Memory, list[tuple[Buffer, str]]]:
     for line in assignment.split("\n"):
         if (head := _ALLOCATION.match(line)) is not None:
             number += 1
-            role = _role(head[2])
+            # Other colours than 0 are other memories than the device's main one.
+            role = "" if re.search(r"\bcolor [1-9]", head[2]) else _role(head[2])
             arguments += int(head[1]) * (role == "argument")
-            results += int(head[1]) * ("maybe-live-out" in head[2])
+            results += int(head[1]) * (role != "" and "maybe-live-out" in head[2])
             shared += int(head[1]) * (role == "argument" and "maybe-live-out" in head[2])
             temporaries += int(head[1]) * (role == "temporary")
         elif role and (value := _VALUE.match(line)) is not None and not value[4].startswith("("):

@@ -48,7 +48,7 @@ def _renamed(program: Program, name: str) -> Program:
 
 def _program(first: Path, stem: str, lines: SourceLines) -> Program | None:
     before = first.read_text(encoding="utf-8", errors="replace")
-    partitioned = _text(first.parent, f"{stem}.*.after_spmd-partitioning*.txt")
+    partitioned = _text(first.parent, f"{stem}.*.after_*spmd-partitioning*.txt")
     module = parse_module(partitioned or before)
     stacks = list(_stacks(module))
     name = _name(module)

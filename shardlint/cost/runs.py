@@ -12,6 +12,7 @@ from shardlint.confirm.child_process import Child
 from shardlint.confirm.fixtures.expectations import read_expectations
 from shardlint.confirm.fixtures.runs import RUNNER, FixtureRun, UnitRun, run_fixture
 from shardlint.confirm.installed import installed_release
+from shardlint.cost.chips import Slice
 from shardlint.cost.programs import read_programs
 from shardlint.cost.source_lines import SourceLines
 from shardlint.cost.values import Compilation, Part
@@ -20,6 +21,12 @@ from shardlint.laws.versions import Release
 WORKER = Path(__file__).with_name("worker") / "compiling.py"
 #: The oldest JAX whose modules name a stack behind each operation.
 OLDEST = Release.parse("0.8.3")
+
+
+_ONLY_COMPILES = (
+    "chips of a topology compile and cannot run: let jax.ShapeDtypeStruct stand for arrays, "
+    "and .lower() for calls"
+)
 
 
 class CannotCompile(Exception):
@@ -41,11 +48,13 @@ def compile_file(
     timeout: float = 600.0,
     memory: int = 8 << 30,
     started: Callable[[Child], None] | None = None,
+    slice_: Slice | None = None,
 ) -> Compilation:
     """Run a program or a notebook and return what it compiles, on this many fake devices.
 
-    Its own code is executed. ``devices`` are by default what the file asks for, else 8; the other arguments
-    are those of `run_fixture`.
+    Its own code is executed. ``devices`` are by default what the file asks for, else 8; with a ``slice_`` the
+    chips of a TPU slice stand in for them, which can compile and not run. The other arguments are those of
+    `run_fixture`.
     """
     last: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="shardlint-") as folder:
@@ -56,12 +65,14 @@ def compile_file(
             memory=memory,
             started=started,
             devices=devices,
-            program=[str(WORKER), folder, str(RUNNER)],
+            program=[str(WORKER), folder, str(RUNNER), *([slice_.topology] if slice_ else [])],
             last=last.update,
         )
         programs = read_programs(Path(folder), SourceLines(run.path, path))
     failures = (*_failures(run, path), *last.get("uncompiled", ()))
-    return Compilation(path, tuple(programs), tuple(map(_part, run.units)), failures, run.jax)
+    if failures and slice_ is not None and run.problem is None:
+        failures = (*failures, _ONLY_COMPILES)
+    return Compilation(path, tuple(programs), tuple(map(_part, run.units)), failures, run.jax, slice_)
 
 
 def _part(unit: UnitRun) -> Part:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from shardlint.cost.chips import Slice
 from shardlint.support.lazy_dataclass import dataclass
 
 
@@ -108,13 +109,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """What a fixture compiled. ``failures`` are parts that did not run to their end, with the reason."""
+    """What a fixture compiled. ``failures`` are parts that did not run to their end, with the reason.
+
+    ``slice`` is the TPU slice that it was compiled for; None stands for fake CPU devices.
+    """
 
     path: str
     programs: tuple[Program, ...]
     parts: tuple[Part, ...] = ()
     failures: tuple[str, ...] = ()
     jax: str | None = None
+    slice: Slice | None = None
 
     @property
     def collectives(self) -> tuple[Collective, ...]:

@@ -1,9 +1,9 @@
 """Run a fixture so that XLA writes down what it compiles, and compile what the fixture only lowers.
 
-Self-contained: started as ``python compiling.py FOLDER RUNNER``, with the environment of a fixture. It runs
-the fixture runner (``RUNNER``), unchanged, in this process. XLA writes the modules to ``FOLDER``. When the
-fixture has ended, each ``jitted.lower(...)`` that nobody compiled is compiled, and a last JSON line tells
-which of them could not be, and JAX's version.
+Self-contained: started as ``python compiling.py FOLDER RUNNER [TOPOLOGY]``, with the environment of a
+fixture. It runs the fixture runner (``RUNNER``), unchanged, in this process. XLA writes the modules to
+``FOLDER``. When the fixture has ended, each ``jitted.lower(...)`` that nobody compiled is compiled, and a
+last JSON line tells which of them could not be, and JAX's version.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Lowerings(importlib.abc.MetaPathFinder):
 
 def main() -> None:
     """Run the runner, and then compile the rest."""
-    folder, runner = sys.argv[1:]
+    folder, runner, *topology = sys.argv[1:]
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.environ.update(SETTINGS)
     Environment.flags = FLAGS.format(folder)
@@ -94,6 +94,14 @@ def main() -> None:
     os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "")
     lowerings = Lowerings()
     sys.meta_path.insert(0, lowerings)
+    for name in topology:
+        sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+        from topology import stand_in
+
+        if (reason := stand_in(name)) is not None:
+            out.write(json.dumps({"refused": reason}) + "\n")
+            out.flush()
+            return
     sys.argv = [runner]
     runpy.run_path(runner, run_name="__main__")
     failed = lowerings.compile_rest()

@@ -26,7 +26,7 @@ def render(compilations: Sequence[Compilation], line_text: LineText) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
         f"<title>What it compiles to</title><style>{CSS}</style></head>\n"
-        f"<body><h1>What it compiles to</h1>{body}<p class=small>{html(words.PARTITIONER)}</p>"
+        f"<body><h1>What it compiles to</h1>{body}<p class=small>{html(words.compiled_for(compilations))}</p>"
         f"<script>{JS}</script></body></html>\n"
     )
 
@@ -40,14 +40,14 @@ def _fixture(compilation: Compilation, line_text: LineText) -> Iterator[str]:
         yield '<h3>Memory on each device</h3><div class="card bars">'
         for program in compilation.programs:
             if program.memory is not None:
-                yield _memory(program, program.memory, most)
+                yield _memory(program, program.memory, most, words.fits_text(program, compilation))
         yield "</div>"
     for program in compilation.programs:
         if program.collectives:
             yield from _program(program, line_text)
 
 
-def _memory(program: Program, memory: Memory, most: int) -> str:
+def _memory(program: Program, memory: Memory, most: int, fits: str) -> str:
     # What arguments and results share is drawn as arguments.
     results = memory.peak - memory.arguments - memory.temporaries
     segments = [
@@ -60,7 +60,8 @@ def _memory(program: Program, memory: Memory, most: int) -> str:
         f"<div class=row><div><b>{html(program.name)}</b>"
         f"<div class=small>{html(str(program.place or ''))}, {html(words.programs_text(program))}</div></div>"
         f"<div>{bar(segments, most)}<div class=small>{largest}</div></div>"
-        f"<div><span class=big>{html(size_text(memory.peak))}</span></div></div>"
+        f"<div><span class=big>{html(size_text(memory.peak))}</span> "
+        f"<span class={'small' if fits.startswith('fits') else 'bad'}>{html(fits)}</span></div></div>"
     )
 
 

@@ -20,7 +20,7 @@ def render(compilations: Sequence[Compilation], line_text: LineText, styles: Sty
     """Return the programs of all fixtures."""
     found = [line for one in compilations for line in _fixture(one, line_text, styles)]
     if any(one.programs for one in compilations):
-        found += [styles.dim(words.PARTITIONER)]
+        found += [styles.dim(words.compiled_for(compilations))]
     return "".join(f"{line}\n" for line in found)
 
 
@@ -29,11 +29,13 @@ def _fixture(compilation: Compilation, line_text: LineText, styles: Styles) -> I
     yield styles.path(terminal(compilation.path)) + styles.dim(f"{jax} · {words.sent_text(compilation)}")
     yield ""
     for program in compilation.programs:
-        yield from _program(program, line_text, styles)
+        yield from _program(program, compilation, line_text, styles)
         yield ""
 
 
-def _program(program: Program, line_text: LineText, styles: Styles) -> Iterator[str]:
+def _program(
+    program: Program, compilation: Compilation, line_text: LineText, styles: Styles
+) -> Iterator[str]:
     where = "" if program.place is None else f"  {program.place}"
     yield f"  {styles.strong(terminal(program.name))}{terminal(where, begins=False)}" + styles.dim(
         f" · {terminal(words.programs_text(program), begins=False)}"
@@ -43,7 +45,9 @@ def _program(program: Program, line_text: LineText, styles: Styles) -> Iterator[
             f"arguments {size_text(memory.arguments)}, results {size_text(memory.results)}, "
             f"temporaries {size_text(memory.temporaries)}"
         )
-        yield f"    each device holds {styles.strong(size_text(memory.peak))}: {parts}"
+        fits = words.fits_text(program, compilation)
+        fits = f"; {styles.good(fits) if fits.startswith('fits') else styles.error(fits)}" if fits else ""
+        yield f"    each device holds {styles.strong(size_text(memory.peak))}: {parts}{fits}"
         for line in words.buffers_text(memory.buffers):
             yield styles.dim(f"      {terminal(line)}")
     if not program.collectives:
@@ -52,7 +56,8 @@ def _program(program: Program, line_text: LineText, styles: Styles) -> Iterator[
     for place, found in words.by_line(program):
         yield f"    {_line(place, program, line_text, styles)}"
         for one, equal in found:
-            yield f"      {_collective(one, equal, most, styles)}"
+            lasts = words.duration_text(one.total * equal, compilation)
+            yield f"      {_collective(one, equal, most, lasts, styles)}"
 
 
 def _line(place: Place | None, program: Program, line_text: LineText, styles: Styles) -> str:
@@ -65,10 +70,15 @@ def _line(place: Place | None, program: Program, line_text: LineText, styles: St
     return f"{styles.help(terminal(shown))}  {terminal(code, begins=False)}".rstrip()
 
 
-def _collective(one: Collective, equal: int, most: int, styles: Styles) -> str:
+def _collective(one: Collective, equal: int, most: int, lasts: str, styles: Styles) -> str:
     times = words.times_text(one, equal)
     bar = "█" * max(1, round(_BAR * one.total * equal / most)) if most else ""
     size = f"{size_text(one.bytes)} {times}".rstrip()
     axes = terminal(words.axes_text(one), begins=False)
     op = terminal(words.op_text(one.op), begins=False)
-    return f"⇄ {one.kind.value:<18} {axes:<14} {size:<20} {styles.warning(bar)} {styles.dim(op)}"
+    told = (
+        f"{styles.warning(bar)} {lasts} {styles.dim(op)}"
+        if lasts
+        else f"{styles.warning(bar)} {styles.dim(op)}"
+    )
+    return f"⇄ {one.kind.value:<18} {axes:<14} {size:<20} {told}"

@@ -3,16 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from shardlint.cost.chips import seconds, time_text
 from shardlint.cost.sizes import size_text
 from shardlint.cost.values import Buffer, Collective, Compilation, Place, Program
 
-#: Said once below each report: whose partitioner answered.
-PARTITIONER = (
+_CPU = (
     "Partitioned for fake CPU devices, as for GPUs and TPUs; memory is that of the CPU's compiler, which "
     "computes bf16 in f32."
 )
+
+
+def compiled_for(compilations: Sequence[Compilation]) -> str:
+    """Return whose compiler answered, said once below each report."""
+    slice_ = next((one.slice for one in compilations if one.slice is not None), None)
+    if slice_ is None:
+        return _CPU
+    return (
+        f"Compiled for {slice_.name} ({slice_.topology}). Times are estimates: bytes over both directions of "
+        f"one link ({slice_.chip.link / 1e9:.0f} GB/s), without latency and without what overlaps."
+    )
+
+
+def fits_text(program: Program, compilation: Compilation) -> str:
+    """Return whether a program fits a chip of its slice, "" where there is none."""
+    if compilation.slice is None or program.memory is None:
+        return ""
+    chip = compilation.slice.chip
+    left = chip.hbm - program.memory.peak
+    if left >= 0:
+        return f"fits {chip.name} ({size_text(chip.hbm)}, {size_text(left)} left)"
+    return f"does not fit {chip.name} ({size_text(chip.hbm)}) by {size_text(-left)}"
+
+
+def duration_text(sent: int, compilation: Compilation) -> str:
+    """Return an estimate of how long each device sends this many bytes, "" for fake devices."""
+    if compilation.slice is None or not sent:
+        return ""
+    return f"~{time_text(seconds(sent, compilation.slice.chip))}"
 
 
 def programs_text(program: Program) -> str:
@@ -73,7 +102,8 @@ def sent_text(compilation: Compilation) -> str:
     loops = any(one.count is None for one in compilation.collectives)
     more = ", and loops of unknown length" if loops else ""
     programs = len(compilation.programs)
+    lasts = duration_text(sent, compilation)
     return (
         f"{programs} program{'s' * (programs != 1)}, {count} collective{'s' * (count != 1)}, "
-        f"{size_text(sent)} sent by each device{more}"
+        f"{size_text(sent)} sent by each device{more}{f', {lasts}' if lasts else ''}"
     )
