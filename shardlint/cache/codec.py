@@ -26,8 +26,8 @@ CLASSES = {
     ),
     "shardlint.model.uses": (
         "ApiReference ArityUse CallUse CarryUse CollectiveUse Environment Fact FileProblem "
-        "LocalUse LogicalAxesUse MeshUse NameUse OperationUse ParameterUse PatternUse Placement ShardingUse "
-        "SpecUse Use ValueUse"
+        "LocalUse LogicalAxesUse MeshUse MoveUse NameUse OperationUse ParameterUse PatternUse "
+        "Placement ShardingUse SpecUse Use ValueUse"
     ),
     "shardlint.laws.core.dims": "Expr Quotient Remainder Symbol",
     "shardlint.laws.core.values": "AxisType Failed Junk Marker Mesh Spec Unknown",

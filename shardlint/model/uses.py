@@ -116,6 +116,23 @@ class Placement(Use):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MoveUse(Use):
+    """An array inside jit that is certainly laid out by ``before``, and asked for in another layout.
+
+    ``function`` asks for it; ``after`` is None where it takes the array slice by slice along the first
+    dimension, which is split.
+    """
+
+    function: str
+    mesh: Mesh
+    before: Spec
+    after: Spec | None
+    shape: Shape | Unknown
+    dtype: str | None
+    subject: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArityUse(Use):
     """Specs or shardings for a function's arguments or results: the number given, and the number expected.
 

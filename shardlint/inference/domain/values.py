@@ -156,7 +156,8 @@ class Array:
     for sure, ``may_vary`` all that it may vary over (None: any), ``equal`` as in `laws.varying.Variation`;
     ``summed`` are axes that JAX summed it over, being a gradient; ``traits`` as in `Variation`, and
     ``drawn_at`` is where it was drawn at random, ``indexed`` the axes of an `axis_index` and where it names
-    them in another order than the specs. ``committed`` is where it lies outside jit
+    them in another order than the specs. ``laid`` is the layout that it certainly has inside jit, on Auto
+    axes. ``committed`` is where it lies outside jit
     for sure, a sharding (then also its ``sharding``) or one device, because the program put it there.
     """
 
@@ -177,6 +178,7 @@ class Array:
     traits: Traits = NO_TRAITS
     drawn_at: Place | None = field(default=None, compare=False)
     indexed: tuple[tuple[str, ...], Place] | None = field(default=None, compare=False)
+    laid: ShardingValue | None = field(default=None, compare=False)
 
     @property
     def variation(self) -> Variation:

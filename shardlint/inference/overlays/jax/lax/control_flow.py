@@ -35,6 +35,7 @@ from shardlint.inference.overlays.arrays.operands import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of, vary
+from shardlint.inference.overlays.jax.sharding.movement import note_loop
 from shardlint.inference.overlays.jax.transforms.taint import MARK, unmarked
 from shardlint.inference.overlays.pytrees.trees import leaves, tree_map
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
@@ -206,6 +207,8 @@ def scan(call: Call) -> Value:
     if size is None:
         size = as_dim(length) if given(length) else None
     carry = _begun(call, init)
+    if not unknown_xs:
+        note_loop(call.interpreter, xs, "scan", call.place)
     step = xs if unknown_xs else tree_map(_row, xs)
     answer = _traced_call(call, function, [carry, step])
     pair = as_items(answer)
@@ -281,6 +284,7 @@ def map_(call: Call) -> Value:
     if function is None or xs is None or isinstance(xs, Unknown):
         unresolved("the arguments are not known")
     size = _leading(xs)
+    note_loop(call.interpreter, xs, "map", call.place)
     row = tree_map(_row, xs)
     answer = _traced_call(call, function, [row])
     return _piled(fresh() if size is None else size, answer)

@@ -21,6 +21,7 @@ from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.shard_map import varying
 from shardlint.inference.overlays.jax.shard_map.axis_order import note_use
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
+from shardlint.inference.overlays.jax.sharding.movement import combined
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Unknown
@@ -46,7 +47,11 @@ def finish_call(call: Call, result: Value) -> Value:
     found = varying.finish_call(call, result)
     if call.interpreter.context.orders and not call.name.startswith("jax.random."):
         note_use(call.interpreter, (*call.args, *call.kwargs.values()))
-    return _drawn(call, found) if call.interpreter.context.bound_axes else found
+    if call.interpreter.context.bound_axes:
+        return _drawn(call, found)
+    if call.interpreter.context.in_jit is True and rule_of(call.name) in _ELEMENTWISE:
+        return combined(call.interpreter, found, (*call.args, *call.kwargs.values()))
+    return found
 
 
 def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Place | None) -> Value:
@@ -56,7 +61,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
     note_use(interpreter, (x, y))
     if symbol != "@" and interpreter.context.bound_axes:
         note_combined(interpreter, (x, y), found, place)
-    return found
+    return found if symbol == "@" else combined(interpreter, found, (x, y))
 
 
 def _drawn(call: Call, result: Value) -> Value:

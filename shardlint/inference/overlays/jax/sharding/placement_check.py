@@ -24,6 +24,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.deployment_mesh import assumed_mesh
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.explicit.placement_types import spec_in_type, typed_by
+from shardlint.inference.overlays.jax.sharding.movement import laid, note_constraint
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.python_source import constant_source
@@ -45,6 +46,9 @@ COMMITTING = frozenset({Api.DEVICE_PUT, Api.CALLBACK, Api.CREATE, Api.CONSTRAINT
 
 #: Calls that also use the mesh of ``with mesh:``, not only that of `jax.set_mesh`; of jit only `pjit` does.
 _TAKES_LEGACY_MESH = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER, Api.JIT_IN, Api.JIT_OUT})
+
+#: Calls that ask for an array in a layout inside jit.
+_ASKING = {Api.CONSTRAINT: "with_sharding_constraint", Api.JIT_OUT: "out_shardings"}
 
 T = TypeVar("T")
 
@@ -90,8 +94,10 @@ def place_array(
     )
     unplaced = isinstance(verdict, Rejected) or (isinstance(verdict, Accepted) and verdict.dropped)
     sharding = None if unplaced else _sharding(target, interpreter)
+    if api in _ASKING and isinstance(verdict, Accepted):
+        note_constraint(interpreter, array, sharding, _ASKING[api], place, subject or array.name)
     return replace(
-        array,
+        laid(array, sharding if api is Api.CONSTRAINT and isinstance(verdict, Accepted) else None),
         sharding=sharding,
         committed=sharding if api in COMMITTING and interpreter.context.in_jit is False else None,
         typed=typed_by(interpreter, api, array, mesh, spec, verdict),

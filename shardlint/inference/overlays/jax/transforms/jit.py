@@ -26,6 +26,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.sharding.movement import arrived, laid
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     place_array,
     place_unknown,
@@ -87,16 +88,20 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         dynamic = None if static is None else [i for i in range(len(args)) if i not in static[0]]
         places = {i: inner.place_of(i, "") for i in range(len(args))}
         arguments: list[Argument] | None = []
+        outermost = interpreter.context.in_jit is False
+        received = [arrived(arg) if outermost else arg for arg in args]
         if given(in_shardings) and dynamic is not None:
             assert in_shardings is not None
             if refuse_keywords(inner, in_shardings, function_name(function)):
                 return Unknown("jit with in_shardings takes no keyword arguments")
             with _meshes(interpreter, call.name):
-                arguments = _place_arguments(inner, function, in_shardings, args, dynamic, places, call.place)
+                arguments = _place_arguments(
+                    inner, function, in_shardings, args, dynamic, places, call.place, received
+                )
         elif dynamic is not None:
             arguments = _arguments(inner, function, args, dynamic, places)
         names = frozenset() if static is None else static[1]
-        seen = [traced(arg) if dynamic is None or i in dynamic else arg for i, arg in enumerate(args)]
+        seen = [traced(arg) if dynamic is None or i in dynamic else arg for i, arg in enumerate(received)]
         kwargs = {k: v if k in names else traced(v) for k, v in inner.kwargs.items()}
         if static is None:
             seen = [Unknown("static or traced") for _ in args]
@@ -245,10 +250,12 @@ def _place_arguments(
     dynamic: Sequence[int],
     places: dict[int, Place],
     wrapped_at: Place,
+    received: list[Value],
 ) -> list[Argument] | None:
     """Judge the arguments of a call against ``in_shardings``, and return the devices they are on.
 
-    None if an argument is committed to another sharding. ``wrapped_at`` is the `jit`.
+    None if an argument is committed to another sharding. ``wrapped_at`` is the `jit`; ``received`` are the
+    arguments as the function receives them, and get their layouts.
     """
     interpreter = call.interpreter
     columns = as_items(shardings)
@@ -281,7 +288,7 @@ def _place_arguments(
             if placed.sharding is not None:
                 arguments.append(Argument(position, path, subject, placed.sharding))
                 placements.append((array, placed.sharding, subject, places[position]))
-            return placed
+            return laid(array, placed.sharding)
 
         text = mismatch(sharding, args[position], f"`{name}`")
         if text is not None:
@@ -290,7 +297,9 @@ def _place_arguments(
         with interpreter.within(in_jit=True):
             if isinstance(args[position], Unknown) and given(sharding):
                 place_unknown(interpreter, (Api.JIT_IN,), sharding, call.place, f"`{name}`", wrapped_at)
-            map_prefix(sharding, args[position], place_leaf)
+            placed = map_prefix(sharding, args[position], place_leaf)
+        if interpreter.context.in_jit is False and not isinstance(placed, Unknown):
+            received[position] = placed
     refused = [lowers(call) and check_committed(call, *one) for one in placements]
     return None if any(refused) else arguments
 

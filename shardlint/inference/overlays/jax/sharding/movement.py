@@ -1,0 +1,119 @@
+"""Arrays inside `jax.jit` that are certainly laid out in one way, and are asked for in another.
+
+An argument arrives in the layout of in_shardings, or of what it was committed to; a constraint gives an array
+another one. Where arrays of one layout are combined element by element, whoever asks for the result in
+another layout makes the compiler move it: the operands before, or the result after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, SpecValue, Value
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact, MoveUse
+
+
+def arrived(tree: Value) -> Value:
+    """Return arguments of a jitted function, called outside any jit, in the layouts they are committed to."""
+
+    def lay(array: Array, _: str) -> Array:
+        home = array.sharding if array.struct else array.committed
+        return laid(array, home) if isinstance(home, ShardingValue) else array
+
+    return map_arrays(tree, lay)
+
+
+def laid(array: Array, sharding: ShardingValue | None) -> Array:
+    """Return an array that certainly has a layout from here on; None if nothing is known of it."""
+    known = sharding is not None and layout(sharding) is not None
+    return replace(array, laid=sharding if known else None)
+
+
+def layout(sharding: ShardingValue) -> tuple[Mesh, Spec] | None:
+    """Return mesh and spec of a sharding on Auto axes; None if they are not known."""
+    if not isinstance(sharding.mesh, MeshValue) or not isinstance(sharding.spec, SpecValue):
+        return None
+    mesh = sharding.mesh.mesh
+    return (mesh, sharding.spec.spec) if set(mesh.types) == {AxisType.AUTO} else None
+
+
+def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -> Value:
+    """Return the result of an operation, element by element, in the layout that all its operands share."""
+    arrays = [one for one in operands if isinstance(one, Array) and one.shape != ()]
+    if not any(one.laid is not None for one in arrays) or not isinstance(result, Array):
+        return result
+    first = arrays[0].laid
+    alike = all(one.laid == first and one.shape == result.shape for one in arrays)
+    return replace(result, laid=first) if alike and interpreter.context.in_jit is True else result
+
+
+def note_constraint(
+    interpreter: Evaluator,
+    array: Array,
+    wanted: ShardingValue | None,
+    function: str,
+    place: Place,
+    subject: str | None,
+) -> None:
+    """Record an array that is asked for in another layout than it certainly has."""
+    if array.laid is None or wanted is None or interpreter.context.mapped:
+        return
+    before, after = layout(array.laid), layout(wanted)
+    if before is None or after is None or _shape(before[0]) != _shape(after[0]):
+        return
+    _record(interpreter, array, before, after[1], function, place, subject)
+
+
+def note_loop(interpreter: Evaluator, tree: Value, function: str, place: Place) -> None:
+    """Record arrays that a loop takes slice by slice along a dimension that is split."""
+
+    def look(array: Array, path: str) -> Array:
+        home = array.laid if interpreter.context.in_jit is True else array.committed
+        known = layout(home) if isinstance(home, ShardingValue) else None
+        if known is not None and array.shape and not interpreter.context.mapped:
+            mesh, spec = known
+            axes = [axis for entry in spec.entries[:1] for axis in entry_axes(entry)]
+            if any(axis in mesh.names and equal(mesh.size_of(axis), 1) is False for axis in axes):
+                name = f"`{array.name}{path}`" if array.name else "the array"
+                _record(interpreter, array, known, None, function, place, name)
+        return array
+
+    map_arrays(tree, look)
+
+
+def _shape(mesh: Mesh) -> object:
+    return mesh.names, mesh.sizes
+
+
+def _record(
+    interpreter: Evaluator,
+    array: Array,
+    before: tuple[Mesh, Spec],
+    after: Spec | None,
+    function: str,
+    place: Place,
+    subject: str | None,
+) -> None:
+    origin = array.laid.origin if array.laid is not None else None
+    interpreter.record(
+        MoveUse(
+            place=place,
+            environment=interpreter.environment(),
+            verdict=Accepted(),
+            facts=() if origin is None else (Fact("it is laid out by this", origin),),
+            function=function,
+            mesh=before[0],
+            before=before[1],
+            after=after,
+            shape=array.shape if array.shape is not None else Unknown("shape not known"),
+            dtype=array.dtype,
+            subject=subject or "the array",
+        )
+    )

@@ -1,0 +1,91 @@
+"""# loop-over-split-dimension (SHL605)
+
+## What it does
+Finds `lax.scan` and `lax.map` over arrays whose first dimension is split over devices. From 64 MiB on
+(`max-replicated-bytes` sets the limit) it is a warning, below that an information.
+
+## Why is this bad?
+Each step takes one slice, which lies on one device. All devices run all steps, so the compiler gathers the
+whole array on each of them before the loop: the memory that the split was to save is used after all.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("fsdp",))
+layers = jax.device_put(jnp.ones((16, 1024, 1024)), NamedSharding(mesh, P("fsdp")))
+
+
+@jax.jit
+def forward(x, layers):
+    return jax.lax.scan(lambda x, w: (jnp.tanh(x @ w), None), x, layers)[0]
+
+
+y = forward(jnp.ones((8, 1024)), layers)
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("fsdp",))
+layers = jax.device_put(jnp.ones((16, 1024, 1024)), NamedSharding(mesh, P(None, "fsdp")))
+
+
+@jax.jit
+def forward(x, layers):
+    return jax.lax.scan(lambda x, w: (jnp.tanh(x @ w), None), x, layers)[0]
+
+
+y = forward(jnp.ones((8, 1024)), layers)
+```
+
+## What JAX says
+On Auto axes nothing: the compiled code has an all-gather of the array (JAX 0.10.2). On Explicit axes it
+raises, which [unsupported-on-sharded-dimension](unsupported-on-sharded-dimension.md) finds.
+
+## References
+- https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.placement.array_bytes import array_bytes, text_of_bytes
+from shardlint.model.findings import Group, Severity
+from shardlint.model.uses import MoveUse
+from shardlint.rules.base import Problem, Rule, RuleSettings
+
+
+def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report an array that a loop takes apart along a dimension that is split."""
+    if use.after is not None:
+        return
+    total = None if isinstance(use.shape, Unknown) else array_bytes(use.shape, use.dtype)
+    size = "" if total is None else f", {text_of_bytes(total)},"
+    large = total is not None and total >= settings.replicated_bytes
+    yield Problem(
+        f"`{use.function}` takes {use.subject} apart along dimension 0, which {use.before} splits: the whole "
+        f"array{size} is gathered on each device; split another dimension",
+        use.place,
+        severity=Severity.WARNING if large else Severity.INFO,
+    )
+
+
+RULE = Rule(
+    code="SHL605",
+    name="loop-over-split-dimension",
+    summary="A loop takes an array apart along a dimension that is split over devices",
+    docs=__doc__,
+    group=Group.MEMORY,
+    kinds=(MoveUse,),
+    check=check,
+)

@@ -1,0 +1,98 @@
+"""# moved-array (SHL604)
+
+## What it does
+Finds arrays inside `jax.jit` that certainly have one layout, and are asked for in another one by
+`with_sharding_constraint` or out_shardings, so that most of the array must move between devices. From 64 MiB
+on (`max-replicated-bytes` sets the limit) it is a warning, below that an information.
+
+## Why is this bad?
+All devices wait for the interconnect, in every step. Often one of two places was changed and the other was
+forgotten: both specs are meant to be the same.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+x = jax.device_put(jnp.ones((4096, 4096)), NamedSharding(mesh, P("data", "model")))
+
+
+@jax.jit
+def scaled(x):
+    return jax.lax.with_sharding_constraint(x * 2, NamedSharding(mesh, P("model", "data")))
+
+
+y = scaled(x)
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+x = jax.device_put(jnp.ones((4096, 4096)), NamedSharding(mesh, P("data", "model")))
+
+
+@jax.jit
+def scaled(x):
+    return jax.lax.with_sharding_constraint(x * 2, NamedSharding(mesh, P("data", "model")))
+
+
+y = scaled(x)
+```
+
+## What JAX says
+Nothing: the compiler inserts collectives (JAX 0.10.2). A layout is certain for an argument that is committed,
+or placed by in_shardings, for what a constraint returns, and for what is computed from such arrays of one
+layout element by element. Not reported is an array that is gathered, so that each device keeps its part.
+
+## References
+- https://github.com/jax-ml/jax/issues/21562
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.placement.array_bytes import array_bytes, text_of_bytes
+from shardlint.laws.placement.movement import movement
+from shardlint.model.findings import Group, Severity
+from shardlint.model.uses import MoveUse
+from shardlint.rules.base import Problem, Rule, RuleSettings
+
+
+def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report an array of which the devices hold less than half of what they need."""
+    if use.after is None or isinstance(use.shape, Unknown):
+        return
+    found, total = movement(use.mesh, use.before, use.after, use.shape), array_bytes(use.shape, use.dtype)
+    if found is None or total is None or found.gathered or 2 * found.moved <= found.wanted:
+        return
+    count = 1
+    for size in use.shape:
+        count *= size if isinstance(size, int) else 1
+    amount = total / max(count, 1) * found.moved
+    yield Problem(
+        f"{use.subject} is laid out as {use.before}, and `{use.function}` asks for {use.after}: "
+        f"{text_of_bytes(amount)} must move between devices",
+        use.place,
+        severity=Severity.WARNING if total >= settings.replicated_bytes else Severity.INFO,
+    )
+
+
+RULE = Rule(
+    code="SHL604",
+    name="moved-array",
+    summary="An array inside jit is asked for in another layout than it has",
+    docs=__doc__,
+    group=Group.MEMORY,
+    kinds=(MoveUse,),
+    check=check,
+)

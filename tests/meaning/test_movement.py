@@ -1,0 +1,98 @@
+"""Arrays that must move between devices: beside the collectives in the code that XLA compiles."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from consequences import found, pages, run
+from support.sizes import size
+
+from shardlint.laws.core.values import AxisType, Mesh, Spec
+from shardlint.laws.placement.movement import movement
+
+CASES = size("SHARDLINT_MOVEMENT_CASES", 40, 15)
+COLLECTIVES = re.compile(r" (all-gather|all-to-all|collective-permute|all-reduce|ragged)[a-z-]*\(")
+HEADER = """import jax, jax.numpy as jnp, numpy as np
+from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("x", "y"))
+def on(*spec):
+    return NamedSharding(mesh, P(*spec))
+def array(*spec, shape=(16, 16, 16)):
+    return jax.device_put(jnp.ones(shape), on(*spec))
+constrain = lax.with_sharding_constraint
+def add(carry, row):
+    return carry + row, None
+"""
+
+
+def collectives(compiled: Any) -> int:
+    return len(COLLECTIVES.findall(compiled.as_text()))
+
+
+def random_spec(rng: random.Random) -> tuple[str | tuple[str, ...] | None, ...]:
+    entries: list[str | tuple[str, ...] | None] = [None, None, None]
+    for axis in rng.sample("xy", rng.randint(0, 2)):
+        at = rng.randrange(3)
+        held = entries[at]
+        entries[at] = axis if held is None else (str(held), axis)
+    return tuple(entries)
+
+
+def test_the_law_says_whether_anything_moves() -> None:
+    rng, moving = random.Random(0), 0
+    ours = Mesh(("x", "y"), (2, 4), (AxisType.AUTO,) * 2)
+    for _ in range(CASES):
+        before, after = random_spec(rng), random_spec(rng)
+        jitted = f"jax.jit(lambda v: constrain(v * 2, on(*{after})))"
+        program = f"{HEADER}compiled = {jitted}.lower(array(*{before})).compile()\n"
+        law = movement(ours, Spec(before), Spec(after), (16, 16, 16))
+        assert law is not None
+        assert (law.moved > 0) == (collectives(run(program)["compiled"]) > 0), (before, after, law)
+        moving += law.moved > 0
+        reported = found(program.replace(".lower(", "(").replace(").compile()", ")"), "SHL604")
+        assert bool(reported) == (not law.gathered and 2 * law.moved > law.wanted), (before, after, law)
+    assert CASES // 4 < moving < CASES
+
+
+#: Programs that make ``compiled``, and the code of what is found in them.
+PROGRAMS: dict[str, str | None] = {
+    "f = jax.jit(lambda v: constrain(jnp.tanh(v) + v, on(None, 'y')))\nargs = array('y'),": "SHL604",
+    "f = jax.jit(lambda v: v * 2 + v, out_shardings=on(None, 'y'))\nargs = array('y'),": "SHL604",
+    "f = jax.jit(lambda v: constrain(v + 1, on(None, 'y')), in_shardings=(on('y'),))\n"
+    "args = jax.ShapeDtypeStruct((16, 16, 16), jnp.float32),": "SHL604",
+    "f = jax.jit(lambda v: constrain(constrain(v, on('y')) * 2, on(None, 'y')))\n"
+    "args = jnp.ones((16, 16)),": "SHL604",
+    "f = jax.jit(jax.jit(lambda v: constrain(v + 1, on(None, 'y'))))\nargs = array('y'),": "SHL604",
+    "f = jax.jit(lambda v: constrain(v * 2, on()))\nargs = array('y'),": None,
+    "f = jax.jit(lambda v: constrain(v * 2, on('y', 'x')))\nargs = array('y'),": None,
+    "f = jax.jit(lambda v: constrain(v.sum(0) * 2, on('y')))\nargs = array(None, 'y'),": None,
+    "f = jax.jit(lambda v, w: constrain(v + w, on(None, 'y')))\nargs = array('y'), array(None, 'y')": None,
+    "f = jax.jit(lambda v: constrain(v.T, on(None, None, 'y')))\nargs = array('y'),": None,
+    "f = jax.jit(lambda v: lax.scan(add, 0 * v[0], v)[0])\nargs = array('y'),": "SHL605",
+    "f = jax.jit(lambda v: lax.map(lambda r: r * 2, v * 2))\nargs = array(('x', 'y')),": "SHL605",
+    "f = jax.jit(lambda v: lax.scan(add, 0 * v[0], v)[0])\nargs = array(None, 'y'),": None,
+    "f = jax.jit(lambda v: lax.map(lambda r: r * 2, v))\nargs = array(None, 'y'),": None,
+    "f = jax.jit(lambda v: lax.map(lambda r: r * 2, constrain(v, on())))\nargs = array('x'),": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_what_is_reported(program: str) -> None:
+    text = f"{HEADER}{program}\n"
+    codes = [code for code in ("SHL604", "SHL605") if found(f"{text}f.lower(*args)\n", code)]
+    expected = PROGRAMS[program]
+    assert codes == ([] if expected is None else [expected])
+    if expected is not None:
+        assert collectives(run(f"{text}compiled = f.lower(*args).compile()\n")["compiled"])
+
+
+def test_both_pages_compute_the_same_in_other_layouts() -> None:
+    for code in ("SHL604", "SHL605"):
+        bad, good = pages(code)
+        assert np.allclose(bad["y"], good["y"])
+    assert bad["layers"].sharding.shard_shape(bad["layers"].shape)[0] == 2
