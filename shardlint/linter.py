@@ -243,7 +243,7 @@ class Linter:
         python: str | None,
         progress: Progress | None,
     ) -> Iterator[FixtureResult]:
-        """Run the fixtures that could be read, a few at a time, each in a process of its own."""
+        """Run the fixtures that could be read, a few at a time, each in its own process."""
         from concurrent.futures import ThreadPoolExecutor
 
         from shardlint.confirm.fixtures.comparison import compare
@@ -252,8 +252,9 @@ class Linter:
 
         def result(source: Source) -> FixtureResult:
             run = run_fixture(source.path, python=python, timeout=2 * self.settings.confirm_timeout)
-            release = self.settings_of(source.path).target.high
-            return FixtureResult(run, compare(run, expectations_of(source, release), findings[source.path]))
+            announced = expectations_of(source, self.settings_of(source.path).target.high)
+            wrong = compare(run, announced, findings[source.path])
+            return FixtureResult(run, wrong, bool(announced) or self.is_fixture(source.path))
 
         readable = [source for source in sources if source.cells]
         with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
@@ -263,16 +264,18 @@ class Linter:
                 yield done
 
     def uses(self, sources: Sequence[Source], progress: Progress | None = None) -> list[Use | FileProblem]:
-        """Return the uses in the sources on each mesh that the project deploys on.
+        """Return the uses in all `programs`. A crash in one is a problem of that file alone."""
+        return [use for uses in self.programs(sources, progress) for use in uses]
 
-        A crash on one is a problem of that file alone.
-        """
+    def programs(
+        self, sources: Sequence[Source], progress: Progress | None = None
+    ) -> list[Sequence[Use | FileProblem]]:
+        """Return the uses of each source, run as a program, on each mesh that the project deploys on."""
         return [
-            use
+            result.uses
             for part, ours in self.parts(sources)
             for mesh in part.settings.assumed_meshes or [None]
             for result in part.analyze_at(ours, part.target.high, mesh, progress)
-            for use in result.uses
         ]
 
     def parts(self, sources: Sequence[Source]) -> list[tuple[Linter, list[Source]]]:

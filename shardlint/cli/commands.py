@@ -17,6 +17,7 @@ from shardlint.cli import check_edits, config_options, report_output
 from shardlint.cli import compile as compiling
 from shardlint.cli import demo as demonstrating
 from shardlint.cli import explain as explaining
+from shardlint.cli import layout as laying
 from shardlint.cli import upgrade as upgrading
 from shardlint.cli.check import CLEAN, FAILED, FOUND, UsageError, check, complain
 
@@ -177,38 +178,6 @@ def _run(options: argparse.Namespace) -> int:
     return FOUND if any(table.disagreements for table in tables) else CLEAN
 
 
-def _layout(options: argparse.Namespace) -> int:
-    from shardlint.laws.core.verdicts import Rejected
-    from shardlint.model.uses import FileProblem
-    from shardlint.output import layout
-    from shardlint.output.terminal_styles import styles_for
-    from shardlint.support.media import terminal
-
-    file, colon, line = options.place.rpartition(":")
-    if not colon or not line.isdigit():
-        file, line = options.place, ""
-    options.paths = [file]
-    if not os.path.isfile(file):
-        raise UsageError(f"{file} is not a file")
-    linter = _linter(options)
-    uses = linter.uses(linter.read_paths([file])[1])
-    problems = [use for use in uses if isinstance(use, FileProblem) and not use.is_answer]
-    placed = [use for use in uses if isinstance(use, layout.LAID_OUT)]
-    if line:
-        at = int(line)
-        placed = [use for use in placed if (span := use.place.resolve()).line <= at <= span.end_line]
-    layouts = [found for use in placed if (found := layout.layout_of(use)) is not None]
-    for problem in problems:
-        complain(f"{file}: {problem.message}")
-    if not layouts:
-        where = f" on line {line}" if line else ""
-        refused = any(isinstance(use.verdict, Rejected) for use in placed)
-        why = f" JAX refuses what is there; `shardlint check {file}` says why." if refused else ""
-        print(terminal(f"No array with a known shape, spec and mesh{where} in {file}.{why}"))
-    sys.stdout.write(layout.render(layouts, styles_for(sys.stdout)))
-    return FAILED if problems else CLEAN
-
-
 def _server(options: argparse.Namespace) -> int:
     import gc
 
@@ -337,9 +306,7 @@ def make_parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="show what is said of a small program with mistakes")
     _add_python(demo)
 
-    layout = commands.add_parser("layout", help="show what each device holds of every array that is resolved")
-    layout.add_argument("place", metavar="FILE[:LINE]")
-    _add_mesh(layout)
+    _add_mesh(laying.add_command(commands))
 
     coverage = commands.add_parser("coverage", help="count what was understood, and say why not the rest")
     _add_paths(coverage)
@@ -362,8 +329,10 @@ def make_parser() -> argparse.ArgumentParser:
 
     _add_paths(upgrading.add_command(commands, _count))
 
-    run = commands.add_parser("run", help="execute fixtures and compare what JAX does with what is found")
-    run.add_argument("paths", nargs="+", metavar="FIXTURE", help="programs, notebooks, or folders of them")
+    run = commands.add_parser("run", help="execute programs, and compare what JAX does with what is found")
+    run.add_argument(
+        "paths", nargs="+", metavar="PROGRAM", help="programs, notebooks or folders; their code is executed"
+    )
     _add_mesh(run)
     _add_python(run)
 
@@ -416,7 +385,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "compile": compiling.compile_fixtures,
     "demo": demonstrating.demo,
     "coverage": _coverage,
-    "layout": _layout,
+    "layout": laying.layout,
     "report": _report,
     "run": _run,
     "upgrade": upgrading.upgrade,

@@ -251,7 +251,7 @@ class ParameterUse(Use):
     initializer: None when it has none, a str when a bare string was passed. ``logical`` names are those that
     rules translate; ``axes`` is their translation where the rules are known, ``path`` the parameter's path in
     the result of `init`. ``initializer_place`` is where an initializer received the names, which may be
-    written elsewhere.
+    written elsewhere. ``state`` is true for what an optimizer, say, keeps of a parameter, ``copies`` times.
     """
 
     library: str
@@ -268,6 +268,8 @@ class ParameterUse(Use):
     axes: Spec | None = None
     path: tuple[str, ...] = ()
     initializer_place: Place | None = None
+    state: bool = False
+    copies: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from shardlint.model.uses import ParameterUse, Placement, Use
 from shardlint.output.formats.concise import place_text
 from shardlint.output.terminal_styles import Styles
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.support.media import terminal
+from shardlint.support.media import json_document, terminal
 
 #: The most rows and columns of a picture, and slices for a rank above two.
 _MOST_CELLS = 16
@@ -59,22 +59,24 @@ def layout_of(use: Use) -> Layout | None:
     if isinstance(use, Placement):
         subject, given = use.subject, use.spec
     elif isinstance(use, ParameterUse):
-        subject, given = f"parameter `{use.name}` of {use.owner}", use.names
+        whole = Spec() if use.names is None else use.names
+        subject, given = f"parameter `{use.name}` of {use.owner}", use.axes or whole
     else:
         return None
     spec = use.verdict.spec or given
-    if not isinstance(use.mesh, Mesh) or isinstance(use.shape, Unknown) or not isinstance(spec, Spec):
+    mesh = use.environment.context_mesh if use.mesh is None else use.mesh
+    if not isinstance(mesh, Mesh) or isinstance(use.shape, Unknown) or not isinstance(spec, Spec):
         return None
-    if len(spec) > len(use.shape) or not _is_plain(spec, use.mesh):
+    if len(spec) > len(use.shape) or not _is_plain(spec, mesh):
         return None
     if use.environment.mapped:
         return None  # the array that is laid out has this one as a part
     shape = use.shape
     if isinstance(use, Placement) and use.api is Api.SHARD_MAP_OUT:
-        shape = global_shape(use.mesh, spec, shape)  # the body returns shards
+        shape = global_shape(mesh, spec, shape)  # the body returns shards
     dropped = use.verdict.replicated
     entries = tuple(None if i in dropped else entry for i, entry in enumerate(spec.entries))
-    return Layout(subject, use.place.resolve(), shape, use.dtype, Spec(entries), use.mesh, dropped)
+    return Layout(subject, use.place.resolve(), shape, use.dtype, Spec(entries), mesh, dropped)
 
 
 def _is_plain(spec: Spec, mesh: Mesh) -> bool:
@@ -113,6 +115,39 @@ def render(layouts: Iterable[Layout], styles: Styles) -> str:
     """Return all layouts, each once, in reading order, a blank line after each."""
     ordered = sorted(dict.fromkeys(layouts), key=lambda layout: layout.span.order())
     return "".join(f"{_layout(layout, styles)}\n\n" for layout in ordered)
+
+
+def as_json(layouts: Iterable[Layout]) -> str:
+    """Return all layouts as a JSON array, each once; symbolic sizes are strings."""
+    ordered = sorted(dict.fromkeys(layouts), key=lambda layout: layout.span.order())
+    return json_document([_object(layout) for layout in ordered])
+
+
+def _object(layout: Layout) -> dict[str, object]:
+    mesh, spec, span = layout.mesh, layout.spec, layout.span
+    each = shard_shape(mesh, spec, layout.shape)
+    known = all(isinstance(size, int) for size in mesh.sizes)
+    held = blocks(mesh, spec, len(layout.shape)) if known and mesh.device_count != 0 else {}
+    return {
+        "path": span.path,
+        "line": span.line,
+        "column": span.column,
+        "cell": span.cell,
+        "array": layout.subject,
+        "shape": _sizes(layout.shape),
+        "dtype": layout.dtype,
+        "bytes": array_bytes(layout.shape, layout.dtype),
+        "spec": str(spec),
+        "mesh": dict(zip(mesh.names, _sizes(mesh.sizes), strict=True)),
+        "shard": _sizes(each),
+        "bytes_per_device": array_bytes(each, layout.dtype),
+        "silently_replicated": list(layout.replicated),
+        "blocks": [{"block": list(block), "devices": list(devices)} for block, devices in held.items()],
+    }
+
+
+def _sizes(shape: Sequence[Dim]) -> list[int | str]:
+    return [size if isinstance(size, int) else str(size) for size in shape]
 
 
 def _layout(layout: Layout, styles: Styles) -> str:

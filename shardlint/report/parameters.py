@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown, entry_axes, entry_text
+from shardlint.laws.core.verdicts import Accepted
 from shardlint.model.spans import Span
 from shardlint.model.uses import ParameterUse, Placement, ShardingUse, Use
 from shardlint.report.declarations import Declarations
@@ -32,24 +33,30 @@ class _Key:
 
 
 def parameter_report(
-    runs: Sequence[tuple[NamedMesh | None, Sequence[Use]]],
+    runs: Sequence[tuple[NamedMesh | None, Sequence[Sequence[Use]]]],
     sources: Iterable[Source],
     limit: int,
     rules: LogicalRules | None = None,
 ) -> ParameterReport:
     """Combine the uses of all runs of inference: one run for each deployment mesh, or one without any.
 
-    Without one, the meshes are those that the program itself creates; a parameter is then shown on those that
-    it or its file uses. ``limit`` is in bytes: larger parameters should not be replicated everywhere.
+    A run has the uses of each program. Without a deployment mesh, the meshes are those that the programs
+    create; a parameter is then shown on those that it or its file uses, and meshes without parameters are
+    left out. A parameter that several programs make is one: the number is that of the program with most.
+    ``limit`` is in bytes: larger parameters should not be replicated everywhere.
     """
     declared = {source.path: Declarations(source) for source in sources}
     deployed = [named for named, _ in runs if named is not None]
-    bound = _bound_meshes([use for _, uses in runs for use in uses]) if not deployed else {}
+    everything = [use for _, programs in runs for uses in programs for use in uses]
+    bound = _bound_meshes(everything) if not deployed else {}
     meshes = tuple(deployed or [NamedMesh("the program's mesh", mesh) for mesh in bound])
     rows: dict[_Key, Parameter] = {}
-    for number, (named, uses) in enumerate(runs):
-        for key, group in _groups(uses).items():
-            use, (count, certain) = group[0], _count(group)
+    for number, (named, programs) in enumerate(runs):
+        for key, groups in _groups(programs).items():
+            placed = (use for group in groups for use in group if isinstance(use.mesh, Mesh))
+            use = next(placed, groups[0][0])
+            counts = [_count(group) for group in groups]
+            count, certain = max(counts)[0], any(certain for _, certain in counts)
             holdings: list[Holding | None] = list(rows[key].holdings) if key in rows else [None] * len(meshes)
             for place, one in enumerate(meshes):
                 applies = one is named or (named is None and _meets(use, key.span, one.mesh, bound))
@@ -64,18 +71,23 @@ def parameter_report(
                 count=max(row.count, count),
                 alternative=row.alternative or not certain,
             )
-    full = [key for key in rows if key.path]
-    return report_of(meshes, [row for key, row in rows.items() if not _is_seen_in(key, rows, full)], limit)
+    kept = [row for key, row in rows.items() if not _is_seen_in(key, rows)]
+    if not deployed and any(one is not None for row in kept for one in row.holdings):
+        used = [at for at in range(len(meshes)) if any(row.holdings[at] is not None for row in kept)]
+        kept = [replace(row, holdings=tuple(row.holdings[at] for at in used)) for row in kept]
+        meshes = tuple(meshes[at] for at in used)
+    return report_of(meshes, kept, limit)
 
 
-def _is_seen_in(key: _Key, rows: Mapping[_Key, Parameter], full: Iterable[_Key]) -> bool:
-    """Return whether a linen parameter with an unknown caller is one that a known caller creates."""
+def _is_seen_in(key: _Key, rows: Mapping[_Key, Parameter]) -> bool:
+    """Return whether a parameter with an unknown caller is one that a known caller creates."""
     return any(
-        key.path == other.path[len(other.path) - len(key.path) :]
+        bool(key.path) == bool(other.path)
+        and key.path == other.path[len(other.path) - len(key.path) :]
         and (key.span, key.owner, key.dtype) == (other.span, other.owner, other.dtype)
+        and (key.path or key.name == other.name)
         and _says_more(other, key, rows[other].shape, rows[key].shape)
-        for other in full
-        if key.path
+        for other in rows
     )
 
 
@@ -94,11 +106,12 @@ def _says_more(one: _Key, other: _Key, shape: Shape | None, less: Shape | None) 
 def report_of(
     meshes: tuple[NamedMesh, ...], parameters: Iterable[Parameter], limit: int, notes: tuple[str, ...] = ()
 ) -> ParameterReport:
-    """Sort parameters by their size on a device, and sum them up for each mesh."""
+    """Sort parameters by their size on a device, an optimizer's state last, and sum them up for each mesh."""
 
-    def heaviest(parameter: Parameter) -> tuple[float, float, str]:
+    def heaviest(parameter: Parameter) -> tuple[bool, float, float, str]:
         sizes = [(one.bytes or 0) * parameter.count for one in parameter.holdings if one is not None]
-        return (-max(sizes, default=0), -(parameter.bytes or 0) * parameter.count, parameter.name)
+        whole = (parameter.bytes or 0) * parameter.count
+        return (parameter.state, -max(sizes, default=0), -whole, parameter.name)
 
     ordered = tuple(sorted(parameters, key=heaviest))
     return ParameterReport(
@@ -110,10 +123,13 @@ def total(parameters: Iterable[Parameter], mesh: int) -> Total:
     """Return sums for each device of a mesh. Unknown and possibly absent parameters are counted
     separately.
     """
-    device = whole = counted = unsummed = 0
+    device = whole = counted = unsummed = state = 0
     for parameter in parameters:
         size = parameter.holdings[mesh]
         if size is None:
+            continue
+        if parameter.state:
+            state += (size.bytes or 0) * parameter.count
             continue
         if size.bytes is None or parameter.bytes is None or parameter.alternative:
             unsummed += parameter.count
@@ -121,26 +137,30 @@ def total(parameters: Iterable[Parameter], mesh: int) -> Total:
         device += size.bytes * parameter.count
         whole += parameter.bytes * parameter.count
         counted += parameter.count
-    return Total(device, whole, counted, unsummed)
+    return Total(device, whole, counted, unsummed, state)
 
 
-def _groups(uses: Iterable[Use]) -> dict[_Key, list[ParameterUse]]:
-    groups: dict[_Key, list[ParameterUse]] = {}
-    for use in uses:
-        if not isinstance(use, ParameterUse):
-            continue
-        key = _Key(
-            use.place.resolve(),
-            use.owner,
-            use.name,
-            use.path,
-            None if isinstance(use.shape, Unknown) else shape_text(use.shape),
-            use.dtype,
-            names_text(use.names),
-            use.axes,
-        )
-        groups.setdefault(key, []).append(use)
-    return groups
+def _groups(programs: Iterable[Iterable[Use]]) -> dict[_Key, list[list[ParameterUse]]]:
+    """Return the uses of each parameter, program by program."""
+    groups: dict[_Key, dict[int, list[ParameterUse]]] = {}
+    for number, uses in enumerate(programs):
+        for use in uses:
+            if isinstance(use, ParameterUse):
+                groups.setdefault(_key(use), {}).setdefault(number, []).append(use)
+    return {key: list(found.values()) for key, found in groups.items()}
+
+
+def _key(use: ParameterUse) -> _Key:
+    return _Key(
+        use.place.resolve(),
+        use.owner,
+        use.name,
+        use.path,
+        None if isinstance(use.shape, Unknown) else shape_text(use.shape),
+        use.dtype,
+        names_text(use.names),
+        use.axes,
+    )
 
 
 def _count(alike: Sequence[ParameterUse]) -> tuple[int, bool]:
@@ -151,7 +171,8 @@ def _count(alike: Sequence[ParameterUse]) -> tuple[int, bool]:
     """
     chances = max(use.variants for use in alike)
     sure = chances == len({use.variant for use in alike if use.variants == chances})
-    return 1 if alike[0].path else max(1, len(alike) // chances), sure
+    copies = max(use.copies for use in alike)
+    return 1 if alike[0].path else max(1, sum(use.copies for use in alike) // chances, copies), sure
 
 
 def _bound_meshes(uses: Iterable[Use]) -> dict[Mesh, set[str]]:
@@ -187,6 +208,9 @@ def _holding(use: ParameterUse, mesh: Mesh, limit: int, rules: LogicalRules | No
     shape = None if isinstance(use.shape, Unknown) else use.shape
     if spec is None:
         return Holding(problem=problem)
+    # What JAX replicates in silence, it holds whole.
+    dropped = use.verdict.replicated if isinstance(use.verdict, Accepted) else ()
+    spec = Spec(tuple(None if at in dropped else entry for at, entry in enumerate(spec.entries)))
     return holding(mesh, spec, shape, use.dtype, limit)[0]
 
 
@@ -208,6 +232,7 @@ def _parameter(key: _Key, use: ParameterUse, declared: Mapping[str, Declarations
         names=names_text(use.names),
         labels=labels_of(use.names),
         span=key.span,
+        state=use.state,
     )
 
 

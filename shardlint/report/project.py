@@ -26,9 +26,9 @@ class Reader(Protocol):
         self, paths: Iterable[str], progress: Progress | None = None, broken: bool = False
     ) -> tuple[int, list[Source]]: ...
 
-    def uses(
+    def programs(
         self, sources: Sequence[Source], progress: Progress | None = None
-    ) -> list[Use | FileProblem]: ...
+    ) -> list[Sequence[Use | FileProblem]]: ...
 
 
 def report_paths(
@@ -46,13 +46,13 @@ def report_paths(
     _, read = reader(settings).read_paths(paths, progress, broken=True)
     requested = {os.path.realpath(path) for path in paths}
     sources = [one for one in read if os.path.realpath(one.path) in requested or _makes_parameters(one)]
-    runs: list[tuple[NamedMesh | None, list[Use]]] = []
+    runs: list[tuple[NamedMesh | None, list[list[Use]]]] = []
     notes: dict[str, None] = {}
     for named in deployed(settings):
         on = replace(settings, mesh=named.mesh) if named else settings
-        uses = reader(on).uses(sources, progress)
-        runs.append((named, [use for use in uses if isinstance(use, Use)]))
-        for problem in uses:
+        programs = reader(on).programs(sources, progress)
+        runs.append((named, [[use for use in uses if isinstance(use, Use)] for uses in programs]))
+        for problem in (use for uses in programs for use in uses):
             if isinstance(problem, FileProblem) and not problem.is_answer:
                 notes[f"{problem.place.resolve().path}: {problem.message}"] = None
     report = parameter_report(runs, sources, settings.replicated_bytes, settings.logical_rules)

@@ -47,7 +47,8 @@ class Parameter:
     ``owner`` the layer (``nn.Dense``; empty where init created it). ``names`` is the partitioning as written,
     ``labels`` the name of each dimension in it; ``bytes`` are those of one whole array. ``rule`` is the index
     of the matching rule. ``alternative`` is true if the program may create another one in its place.
-    ``holdings`` has one entry for each mesh of the report: None where the parameter is not used on that mesh.
+    ``state`` is true for what an optimizer keeps of parameters; it is in no sum of parameters. ``holdings``
+    has one entry for each mesh of the report: None where the parameter is not used on that mesh.
     """
 
     path: str
@@ -63,6 +64,7 @@ class Parameter:
     count: int = 1
     rule: int | None = None
     alternative: bool = False
+    state: bool = False
 
     @property
     def name(self) -> str:
@@ -75,12 +77,14 @@ class Total:
     """Sums over one mesh: ``device`` is the size on each device, ``whole`` that of one copy of everything.
 
     ``counted`` parameters are summed; ``open`` ones are left out, since something about them is not known.
+    ``state`` is the size on each device of what an optimizer keeps of sharded parameters.
     """
 
     device: int
     whole: int
     counted: int
     open: int
+    state: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,7 @@ def test_a_notebook_is_checked_cell_by_cell(tmp_path: Path) -> None:
         (["check", "--output-format", "xml"], "invalid choice"),
         (["explain", "SHL299"], "no rule is called SHL299; did you mean SHL2"),
         (["explain", "zzz"], "`shardlint rules` lists them"),
-        (["layout", "no.py:3"], "no.py is not a file"),
+        (["layout", "no.py:3"], "no.py does not exist"),
         (["run", "no.py"], "no.py does not exist"),
         (["run"], "required"),
         (["check", "--selct=SHL2"], "there is no option --selct; did you mean --select?"),

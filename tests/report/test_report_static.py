@@ -267,3 +267,101 @@ def test_a_wrong_configuration_is_said(tmp_path: Path, line: str, message: str) 
     (tmp_path / "shardlint.toml").write_text(f"[report]\n{line}\n")
     with pytest.raises(Exception, match=re.escape(message)):
         load_settings(str(tmp_path))
+
+
+TRAINED = (
+    HEAD
+    + """
+import optax
+from jax.sharding import AxisType
+
+mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+init = nnx.with_partitioning(nnx.initializers.ones, (None, "model"))
+
+
+class Model(nnx.Module):
+    def __init__(self, rngs):
+        self.up = nnx.Linear(16, 32, kernel_init=init, rngs=rngs)
+        self.odd = nnx.Linear(16, 33, use_bias=False, kernel_init=init, rngs=rngs)
+
+
+class Small(nnx.Module):
+    def __init__(self, rngs):
+        self.up = nnx.Linear(16, 32, kernel_init=init, rngs=rngs)
+
+
+@nnx.jit
+def create():
+    return Model(nnx.Rngs(0))
+
+
+def main():
+    with jax.set_mesh(mesh):
+        return create()
+
+
+def state():
+    with jax.set_mesh(mesh):
+        return nnx.Optimizer(Small(nnx.Rngs(0)), optax.adamw(1e-3), wrt=nnx.Param)
+
+
+model, optimizer = main(), state()
+"""
+)
+
+
+def trained() -> dict[str, Any]:
+    """Run the program for real."""
+    space: dict[str, Any] = {"__name__": "trained"}
+    exec(compile(TRAINED, "trained.py", "exec"), space)
+    return space
+
+
+def test_what_jit_replicates_in_silence_is_counted_whole(tmp_path: Path) -> None:
+    found = report(tmp_path, TRAINED)
+    sizes = {one.name: one.holdings[0].bytes for one in found.parameters if one.holdings[0]}
+    held = {
+        f"Model.{'.'.join(map(str, path))}": value.get_value().addressable_shards[0].data.nbytes
+        for path, value in nnx.to_flat_state(nnx.state(trained()["model"], nnx.Param))
+    }
+    assert {name: size for name, size in sizes.items() if name.startswith("Model.")} == held
+    assert found.totals[0].open == 0
+
+
+def test_optimizer_state_stands_apart_as_often_as_flax_keeps_it(tmp_path: Path) -> None:
+    found = report(tmp_path, TRAINED)
+    (state,) = [one for one in found.parameters if one.state]
+    kept = [
+        value
+        for _, value in nnx.to_flat_state(nnx.state(trained()["optimizer"]))
+        if getattr(value.get_value(), "shape", None) == (16, 32)
+    ]
+    assert (state.shape, state.count) == ((16, 32), len(kept))
+    assert found.parameters[-1] is state
+    assert state.holdings[0] is not None and state.holdings[0].bytes is not None
+    assert found.totals[0].state == state.holdings[0].bytes * state.count
+    assert found.totals[0].counted == 5
+
+
+def test_meshes_without_parameters_are_left_out_and_programs_do_not_add_up(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(TRAINED)
+    (tmp_path / "other.py").write_text(
+        "import jax\nimport jax.numpy as jnp\nfrom jax.sharding import NamedSharding, PartitionSpec as P\n"
+        "from model import main\nmesh = jax.make_mesh((8,), ('dp',))\n"
+        "x = jax.device_put(jnp.ones(8), NamedSharding(mesh, P('dp')))\nmain()\n"
+    )
+    alone = Linter(Settings(root=str(tmp_path))).report([str(tmp_path / "model.py")])
+    both = Linter(Settings(root=str(tmp_path))).report([str(tmp_path)])
+    assert [named.mesh.names for named in both.meshes] == [("data", "model")]
+    assert {one.name: one.count for one in both.parameters} == {
+        one.name: one.count for one in alone.parameters
+    }
+
+
+def test_the_table_fits_and_nothing_points_to_init(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "model.py").write_text(TRAINED)
+    main(["report", str(tmp_path)])
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 100
+    (tmp_path / "model.py").write_text("import jax\nfrom jax.sharding import PartitionSpec as P\n")
+    main(["report", str(tmp_path)])
+    assert "--init package.module:function" in capsys.readouterr().out

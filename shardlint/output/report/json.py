@@ -30,6 +30,7 @@ def _report(report: ParameterReport) -> Json:
                 "bytes_whole": total.whole,
                 "counted": total.counted,
                 "left_out": total.open,
+                "state_bytes_per_device": total.state,
             }
             for named, total in zip(report.meshes, report.totals, strict=True)
         ],

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 #: The width of a table where the output is not a terminal.
-_WIDTH = 160
+_WIDTH = 100
 
 
 def write(report: ParameterReport | InitReport, stream: TextIO) -> None:
@@ -27,7 +27,7 @@ def write(report: ParameterReport | InitReport, stream: TextIO) -> None:
 def _draw(report: ParameterReport | InitReport, console: Console) -> None:
     found = report.report if isinstance(report, InitReport) else report
     if not found.parameters and not isinstance(report, InitReport):
-        console.print("No parameter was found.")
+        console.print(f"No parameter was found. {words.WITHOUT_FLAX}", soft_wrap=True)
         return
     rules = [str(row.rule) for row in report.rules or ()] if isinstance(report, InitReport) else []
     for number, named in enumerate(found.meshes):
@@ -62,21 +62,28 @@ def _table(report: ParameterReport, mesh: int | None, rules: list[str]) -> Table
     columns = ["on each device", "whole", "copies"] if mesh is not None else ["whole"]
     for column in columns:
         drawn.add_column(column, justify="right", no_wrap=True)
-    for column in ("parameter", "shape", "dtype", "names", *(["spec"] if mesh is not None else [])):
+    for column in ("parameter", "array", "names" if mesh is None else "sharding"):
         drawn.add_column(column, overflow="fold")
     if rules:
         drawn.add_column("rule", overflow="fold")
     for parameter in report.parameters:
         if mesh is not None and parameter.holdings[mesh] is None:
             continue
-        cells = [*_numbers(parameter, mesh), words.name_of(parameter), words.shape_of(parameter)]
-        cells += [parameter.dtype or "?", words.names_of(parameter)]
-        if mesh is not None:
-            cells.append(words.spec_text(parameter.holdings[mesh]))
+        array = f"{parameter.dtype or '?'} {words.shape_of(parameter)}"
+        cells = [*_numbers(parameter, mesh), words.name_of(parameter), array]
+        cells.append(words.names_of(parameter) if mesh is None else _sharding(parameter, mesh))
         if rules:
             cells.append("" if parameter.rule is None else rules[parameter.rule])
         drawn.add_row(*(Text(terminal(cell)) for cell in cells))
     return drawn
+
+
+def _sharding(parameter: Parameter, mesh: int) -> str:
+    """Return the spec on a mesh, behind the names where these are others; only these if it is unknown."""
+    spec, names = words.spec_text(parameter.holdings[mesh]), words.names_of(parameter)
+    if spec == "?" and names:
+        return names
+    return f"{names} → {spec}" if names and spec.removeprefix("P") != names.replace(",)", ")") else spec
 
 
 def _numbers(parameter: Parameter, mesh: int | None) -> list[str]:

@@ -9,6 +9,12 @@ from shardlint.rules.messages.common import count_text, shape_text, size_text
 NO_MESH = "no mesh is known: give one with --mesh data=2,model=4, or in [tool.shardlint.meshes]"
 
 
+WITHOUT_FLAX = (
+    "Those of Flax modules are found by reading; for any other model, name the function that makes them: "
+    "shardlint report --init package.module:function"
+)
+
+
 def mesh_text(named: NamedMesh) -> str:
     """Return a mesh by name, with its axes and devices."""
     return f"{named.name} {named.mesh}: {count_text(_int(named.mesh.device_count), 'device')}"
@@ -21,7 +27,8 @@ def shape_of(parameter: Parameter) -> str:
 
 def name_of(parameter: Parameter) -> str:
     """Return module and path, with the number of equal parameters."""
-    return parameter.name + (f" ×{parameter.count}" if parameter.count > 1 else "")
+    name = f"state of {parameter.owner}" if parameter.state else parameter.name
+    return name + (f" ×{parameter.count}" if parameter.count > 1 else "")
 
 
 def names_of(parameter: Parameter) -> str:
@@ -71,7 +78,8 @@ def total_text(total: Total) -> str:
     """Return the sums over a mesh, and the parameters left out of them."""
     size = text_of_bytes(total.device)
     text = f"{size} on each device of {text_of_bytes(total.whole)}, {count_text(total.counted, 'parameter')}"
-    return text + (f"; {left_out(total)}" if total.open else "")
+    text += f"; {left_out(total)}" if total.open else ""
+    return text + (f"; besides {text_of_bytes(total.state)} of optimizer state" if total.state else "")
 
 
 def left_out(total: Total) -> str:

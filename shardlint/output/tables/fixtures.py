@@ -44,10 +44,22 @@ def _draw(tables: Sequence[FixtureTable], console: Console) -> None:
         else:
             console.print(Text(terminal(fixture.path), style="bold"))
         for disagreement in (*fixture.general, *(d for row in fixture.rows for d in row.disagreements)):
-            console.print(Text(f"  disagreement: {lines(disagreement)}", style="red"))
+            what = "disagreement: " if fixture.announces else ""
+            console.print(Text(f"  {what}{lines(disagreement)}", style="red"))
         console.print()
-    wrong = sum(fixture.disagreements for fixture in tables)
-    parts = sum(len(fixture.rows) for fixture in tables)
-    outcome = f"{wrong} disagreement{'s' * (wrong != 1)}" if wrong else "no disagreement"
-    plural = "s" * (len(tables) != 1)
-    console.print(Text(f"{len(tables)} fixture{plural}, {parts} part{'s' * (parts != 1)}: {outcome}."))
+    fixtures = [one for one in tables if one.announces]
+    programs = [one for one in tables if not one.announces]
+    if fixtures or not tables:
+        wrong = sum(fixture.disagreements for fixture in fixtures)
+        parts = sum(len(fixture.rows) for fixture in fixtures)
+        outcome = _count(wrong, "disagreement") if wrong else "no disagreement"
+        console.print(Text(f"{_count(len(fixtures), 'fixture')}, {_count(parts, 'part')}: {outcome}."))
+    if programs:
+        raising = sum(any(row.jax not in ("accepts", "did not run") for row in one.rows) for one in programs)
+        found = sum(len(row.findings) for one in programs for row in one.rows)
+        outcome = f"{raising} raised" if raising else "all ran" if len(programs) > 1 else "it ran"
+        console.print(Text(f"{_count(len(programs), 'program')}: {outcome}; {_count(found, 'finding')}."))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -158,8 +158,10 @@ def record_parameter(
     path: tuple[str, ...] = (),
     initializer_place: Place | None = None,
     logical: bool = False,
+    state: bool = False,
+    copies: int = 1,
 ) -> None:
-    """Record that a layer made a parameter; for the last four arguments see `ParameterUse`.
+    """Record that a layer made a parameter; for the last six arguments see `ParameterUse`.
 
     A bare parameter is not judged here, even if there is a mesh: it is placed later.
     """
@@ -182,5 +184,7 @@ def record_parameter(
             axes=axes,
             path=path,
             initializer_place=initializer_place,
+            state=state,
+            copies=copies,
         )
     )

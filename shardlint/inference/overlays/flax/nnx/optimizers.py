@@ -6,6 +6,7 @@ is sharded again when it is made.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from shardlint.inference.domain.values import Array, Const, External, LibraryObject, Value
@@ -29,7 +30,8 @@ def _optimizer(call: Call) -> Value:
         return call.unknown("what state it has is not known")
     kinds = call.kwargs.get("wrt") or External("flax.nnx.Param")
     params = state(Call(call.interpreter, "flax.nnx.state", [model, kinds], {}, call.place))
-    opened = map_variables(init_of(tx)(call, _marked(params)), _remake(call))
+    made = init_of(tx)(call, _marked(params))
+    opened = map_variables(made, _remake(call, _copies(made)))
     step = LibraryObject("flax.nnx.OptState", {"value": _STEP}, call.place)
     fields = {"step": step, "tx": tx, "opt_state": opened, "wrt": kinds}
     if call.name.endswith("ModelAndOptimizer"):
@@ -51,7 +53,27 @@ def _marked(params: Value) -> Value:
     return map_variables(params, mark)
 
 
-def _remake(call: Call) -> Callable[[Value], Value]:
+def _copies(made: Value) -> Counter[object]:
+    """Return how many variables a state has of each parameter and shape."""
+    counted: Counter[object] = Counter()
+
+    def count(value: Value) -> Value:
+        if isinstance(value, LibraryObject) and is_variable(value):
+            counted[_kind_of(value)] += 1
+        return value
+
+    map_variables(made, count)
+    return counted
+
+
+def _kind_of(value: LibraryObject) -> object:
+    """Return a key that variables of one parameter and one shape share."""
+    number, array = value.fields.get(_LIKE), value.fields.get("value")
+    shape = (array.shape, array.dtype) if isinstance(array, Array) else None
+    return (number.value if isinstance(number, Const) else None, shape)
+
+
+def _remake(call: Call, copies: Counter[object]) -> Callable[[Value], Value]:
     """Create a variable for each array in a state.
 
     Variables of one parameter and one shape are rejected together: the first is recorded.
@@ -65,14 +87,16 @@ def _remake(call: Call) -> Callable[[Value], Value]:
         if not isinstance(value, LibraryObject) or not is_variable(value):
             return value
         metadata = {name: item for name, item in value.fields.items() if name not in ("value", "__class__")}
-        number, array = metadata.pop(_LIKE, None), value.fields["value"]
+        metadata.pop(_LIKE, None)
+        array, known = value.fields["value"], _kind_of(value)
         if "optimizer_sharding" in metadata:
             metadata["out_sharding"] = metadata.pop("optimizer_sharding")
         if not isinstance(array, Array):
             return Unknown("what a variable holds is not known")
-        known = (number.value if isinstance(number, Const) else None, array.shape, array.dtype)
         if known not in first:
-            first[known] = make_variable(call, "flax.nnx.OptVariable", array, metadata, owner, "value")
+            first[known] = make_variable(
+                call, "flax.nnx.OptVariable", array, metadata, owner, "value", copies[known]
+            )
         copy = first[known]
         if isinstance(copy, LibraryObject):
             return LibraryObject(copy.kind, dict(copy.fields), copy.origin)

@@ -92,12 +92,18 @@ def with_metadata(call: Call) -> Value:
 
 
 def make_variable(
-    call: Call, kind: str, value: Value, metadata: dict[str, Value] | None, owner: Owner, name: str
+    call: Call,
+    kind: str,
+    value: Value,
+    metadata: dict[str, Value] | None,
+    owner: Owner,
+    name: str,
+    copies: int = 1,
 ) -> Value:
     """Create a variable: shard it by its metadata, and record a parameter.
 
     ``metadata`` is None if it is unknown. The initializer's metadata takes precedence, as in
-    `flax.nnx.Variable`.
+    `flax.nnx.Variable`. ``copies`` are made of it.
     """
     named = None
     if isinstance(value, LibraryObject) and value.kind == METADATA:
@@ -116,7 +122,18 @@ def make_variable(
     names, mesh, verdict = _sharded(call, array, metadata)
     array = _held(array, names, mesh, verdict)
     if kind == PARAM or names.spec is not None:
-        record_parameter(call.interpreter, owner, name, array, names, mesh, verdict, initializer_place=named)
+        record_parameter(
+            call.interpreter,
+            owner,
+            name,
+            array,
+            names,
+            mesh,
+            verdict,
+            initializer_place=named,
+            state=kind != PARAM,
+            copies=copies,
+        )
     if isinstance(verdict, Rejected):
         return Unknown(f"rejected: the names of {owner.subject(name)}")
     fields = {"out_sharding": Unknown("the metadata is not known")} if metadata is None else metadata
