@@ -90,6 +90,18 @@ class Store:
                         self._stale.add(key)
         return found
 
+    def holds(self, key: bytes) -> bool:
+        """Return whether a value is stored for a key."""
+        if key in self._waiting:
+            return True
+        with self._trying():
+            connection = self._opened(make=False)
+            if connection is not None:
+                return (
+                    connection.execute("SELECT 1 FROM results WHERE key = ?", (key,)).fetchone() is not None
+                )
+        return False
+
     def put(self, key: bytes, value: bytes) -> None:
         """Store a value: it is written by `save`, or once many are pending."""
         if self.problem is not None:

@@ -55,8 +55,12 @@ class CurrentFiles:
 
     def match(self, record: Mapping[str, Any]) -> bool:
         """Return whether everything recorded is unchanged; False for a malformed record."""
+        return self.changed(record) == []
+
+    def changed(self, record: Mapping[str, Any]) -> list[str] | None:
+        """Return the paths of texts that have changed; None if more has, or for a malformed record."""
         try:
-            return (
+            same = (
                 all(self._kind(path) == kind for path, kind in record["kinds"].items())
                 and all(
                     self._kind(os.path.join(folder, name)) == file_access.NOTHING
@@ -64,10 +68,11 @@ class CurrentFiles:
                     for name in names
                 )
                 and all(self._folder(path) == digest for path, digest in record["folders"].items())
-                and all(self._is_text(path, *text) for path, text in record["texts"].items())
             )
+            texts = record["texts"].items()
+            return [path for path, text in texts if not self._is_text(path, *text)] if same else None
         except (KeyError, TypeError, ValueError, AttributeError):
-            return False
+            return None
 
     def _kind(self, path: str) -> str:
         kind = self.accesses.kinds.get(path)

@@ -6,8 +6,10 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from shardlint.engine.module_renewal import PresentTexts, renewed, text_of
 from shardlint.engine.work_item import Analyzed, Work, unreached, work_on
 from shardlint.model.uses import FileProblem, Use
 from shardlint.source import Source
@@ -16,7 +18,7 @@ from shardlint.support.cancellation import Stop, Stopped, look, stoppable
 from shardlint.support.gc_policy import collecting_seldom
 
 if TYPE_CHECKING:
-    from shardlint.cache.inference_results import Results
+    from shardlint.cache.inference_results import Results, Stored
     from shardlint.cache.store import Store
     from shardlint.engine.open_programs import Programs
     from shardlint.inference import InferenceSettings
@@ -70,9 +72,14 @@ class Analyzer:
         found: list[Analyzed | None] = [None] * len(sources)
         keys: dict[int, bytes] = {}
         if results is not None:
+            now = PresentTexts()
             for number, source in enumerate(sources):
                 keys[number] = results.key(source, settings)
-                found[number] = _cached(source, results.get(keys[number]))
+                stored = results.get(keys[number])
+                known = None if stored is None else _cached(source, stored.result)
+                if known is not None and stored is not None and stored.changed:
+                    known = _renewed(known, stored, results, now)
+                found[number] = known
             file_access.merge(results.accesses)
         left = [number for number, known in enumerate(found) if known is None]
         works = self._worked(sources, left, settings)
@@ -124,6 +131,25 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _renewed(known: Analyzed, stored: Stored, results: Results, now: PresentTexts) -> Analyzed | None:
+    """Return a stored result for modules that have changed, None if its file has to be analyzed again."""
+    path = known.source.path
+
+    def before(module: str) -> str | None:
+        data = results.text(stored.digests[module])
+        return None if data is None else text_of(module, data)
+
+    if path in stored.changed:
+        return None
+    read = {path, *stored.digests}
+    try:
+        uses = renewed(known.uses, stored.changed, read, stored.functions, stored.names, before, now)
+    except (TypeError, ValueError):
+        # What is stored may have any form.
+        return None
+    return None if uses is None else replace(known, uses=uses)
 
 
 def _cached(source: Source, stored: Any) -> Analyzed | None:

@@ -59,7 +59,7 @@ from shardlint.inference.semantics.special_methods import READING_LIBRARIES
 from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.effect_log import changed, now
 from shardlint.inference.summaries.receiver_summary import sets_in
-from shardlint.inference.syntax.text_cache import of_texts
+from shardlint.inference.syntax.text_cache import bare, of_texts
 from shardlint.inference.syntax.units import BrokenText
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions.equivalents import RENAMED_ARGUMENTS
@@ -229,6 +229,7 @@ def _call_function(
 @of_texts
 def names_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names that a text declares global or nonlocal, and all its names."""
+    text = bare(text)
     found = frozenset(words_in(text))
     if found.isdisjoint(("global", "nonlocal")):
         return frozenset(), found

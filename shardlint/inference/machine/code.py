@@ -78,9 +78,11 @@ class Code:
     @property
     def is_generator(self) -> bool:
         """Return whether calling it runs nothing yet: it yields, or is async, as far as it can be read."""
+        # Also where the answer is known: then another program has read it.
+        text = self.unit.text
         if self._generator is None:
             # Reading a body costs more than evaluating it, so it is read only if one of these words occurs.
-            if "yield" not in self.unit.text and "async" not in self.unit.text:
+            if "yield" not in text and "async" not in text:
                 self._generator = False
                 return False
             try:
@@ -88,7 +90,7 @@ class Code:
             except BrokenText:
                 return False
             found = bool(getattr(node, "asynchronous", None))
-            if not found and "yield" in self.unit.text:
+            if not found and "yield" in text:
                 found = _has_yield(node.body)
             self._generator = found
         return self._generator

@@ -93,5 +93,5 @@ class ModuleRun:
     def text(self) -> str:
         """Return all its text, as read (see `typos`), or as written if it is not read as a whole."""
         if self.complete and len(self.source.cells) == 1:
-            return "".join(unit.text for unit in whole_units(self.parts))
+            return "".join(unit.glance for unit in whole_units(self.parts))
         return "".join(cell.text for cell in self.source.cells)

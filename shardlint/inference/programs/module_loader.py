@@ -85,6 +85,8 @@ class Project:
         self._execute = execute
         self.roots = tuple(Path(root) for root in roots)
         self.modules: dict[Path, ModuleRun] = {}
+        #: Whether it may share modules with other programs.
+        self.shares = True
         self.world = World(self.modules)
         self.running: list[ModuleRun] = []
         #: The imported modules that are still running.
@@ -131,6 +133,7 @@ class Project:
     def member(self, interpreter: Machine, module: ModuleValue, name: str) -> Value:
         """Return an attribute of a module: a variable, or a submodule."""
         run: ModuleRun = module.run
+        file_access.note_name(run.source.path, name)
         if name in run.scope.variables:
             note_variable(interpreter, run.scope, name, run.scope)
             if run.scope.may_change(name):
@@ -147,10 +150,10 @@ class Project:
             changed(0)
             self.world.attribute(self._begun[-1] if self._begun else None)
             key = _identity(path, interpreter)
-            run = _shared.get(key)
+            run = _shared.get(key) if self.shares else None
             if run is None or not self.world.takes(run):
                 run = self._first_run(interpreter, path, name)
-                if run.alone:
+                if run.alone and self.shares:
                     if len(_shared) >= _MAX_SHARED:
                         _shared.clear()
                     _shared[key] = run

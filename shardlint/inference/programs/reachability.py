@@ -39,11 +39,11 @@ from shardlint.inference.overlays.registry import loaded
 from shardlint.inference.overlays.vocabulary import layer_names, sharding_names
 from shardlint.inference.programs.module_loader import LIBRARIES
 from shardlint.inference.summaries.receiver_summary import CONSTRUCTORS, sets_of_self
-from shardlint.inference.syntax.text_cache import of_texts
+from shardlint.inference.syntax.text_cache import bare, of_texts
 from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.versions import Release
 from shardlint.laws.versions.queries import state_of, subjects
-from shardlint.source.lexing import without_prose, words_in
+from shardlint.source.lexing import words_in
 from shardlint.source.workspace.prefilter import speaks_to_shardlint
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -72,8 +72,6 @@ _IMPORTS = re.compile(r"(?:^[ \t]+|;[ \t]*)(?:from[ \t]+[.\w]+[ \t]+)?import\b",
 _OWN_CLASS = frozenset({"cls", "__class__", "type"})
 #: These together make a use of Flax: a sharding that is passed, and Flax itself.
 _TOGETHER = frozenset({"given", "flax"})
-#: The code of a text, without prose.
-_bare = of_texts(without_prose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +287,7 @@ class _Search:
             self._holder(base.attributes)
             for name, value in base.attributes.items():
                 if name in CONSTRUCTORS and isinstance(value, Function):
-                    names = sets_of_self(value.code.unit.text)
+                    names = sets_of_self(value.code.unit.glance)
                     if self._asked.isdisjoint(names):
                         self._constructors.append((names, value))
                     else:
@@ -366,7 +364,7 @@ class _Search:
         """Reach what a function imports when it runs."""
         if "import" not in words:
             return
-        found, here = _IMPORT.findall(text), Path(path_here)
+        found, here = _imports_in(text), Path(path_here)
         for name in (one.split()[0] for names in found for one in "".join(names).split(",") if one.strip()):
             if name.split(".")[0] in LIBRARIES or (path := self._project.locate(here, name)) is None:
                 continue
@@ -387,7 +385,7 @@ def _uses(looked: _Looked, text: str) -> bool:
     given = {argument for function, argument in looked.arguments if function in words and argument in words}
     if given and not given.isdisjoint(_given(text)):
         return True
-    text, mentioned, changing = _bare(text), looked.names & words, looked.last & words
+    text, mentioned, changing = bare(text), looked.names & words, looked.last & words
     if "import" in words and (mentioned or changing) and _IMPORTS.search(text) is not None:
         # A name that a function imports has no value before the function runs.
         return True
@@ -401,6 +399,7 @@ def _uses(looked: _Looked, text: str) -> bool:
 
 @of_texts
 def _parts_of_a_use(text: str) -> frozenset[str]:
+    text = bare(text)
     found = {
         "given": "harding" in text and _GIVEN.search(text) is not None,
         "flax": "flax" in text or "nnx" in text,
@@ -413,7 +412,7 @@ def _chains(looked: _Looked, text: str) -> tuple[tuple[str, str], ...]:
     """Return the dotted names in a text with a part that only some releases have, as first part and rest."""
     if looked.last.isdisjoint(_words(text)):
         return ()
-    found = dict.fromkeys(_CHAIN.findall(_bare(text)))
+    found = dict.fromkeys(_CHAIN.findall(bare(text)))
     return tuple(pair for pair in found if not looked.last.isdisjoint(pair[1].split(".")))
 
 
@@ -427,27 +426,33 @@ def _longer(name: str, rest: str) -> Iterator[str]:
 @of_texts
 def _given(text: str) -> frozenset[str]:
     """Return the keyword arguments that a text may pass."""
-    return frozenset(name or key for name, key in _KEYWORD.findall(_bare(text)))
+    return frozenset(name or key for name, key in _KEYWORD.findall(bare(text)))
 
 
 @of_texts
 def _calls(text: str) -> frozenset[str]:
     """Return the names that a text calls or passes."""
-    text = _ASKS_CLASS.sub("", _bare(text))
+    text = _ASKS_CLASS.sub("", bare(text))
     return frozenset(_CALLED.findall(text)) | frozenset(_PASSED.findall(text))
 
 
 @of_texts
 def _words(text: str) -> frozenset[str]:
-    return frozenset(words_in(_bare(text)))
+    return frozenset(words_in(bare(text)))
 
 
 @of_texts
 def _members(text: str) -> frozenset[str]:
-    return frozenset(_MEMBER.findall(_bare(text)))
+    return frozenset(_MEMBER.findall(bare(text)))
+
+
+@of_texts
+def _imports_in(text: str) -> list[tuple[str, ...]]:
+    """Return the modules and names that a text imports."""
+    return _IMPORT.findall(bare(text))
 
 
 #: All properties of a text that a walk uses, other than uses; the most variable first.
 _ASKED: tuple[Callable[[str], object], ...] = (
-    _words, _members, _calls, _parts_of_a_use, sets_of_self, speaks_to_shardlint, _IMPORT.findall,
+    _words, _members, _calls, _parts_of_a_use, sets_of_self, speaks_to_shardlint, _imports_in,
 )  # fmt: skip

@@ -8,6 +8,7 @@ that do not lead to the function come from the call cache.
 from __future__ import annotations
 
 from copy import copy
+from pathlib import Path
 
 from libcst import CSTNode
 
@@ -44,6 +45,10 @@ _CHANGED = (
 )  # fmt: skip
 
 
+class Outdated(Exception):
+    """Raised where a program would have to be made anew, and its modules with it."""
+
+
 class Resumable:
     """A resident program. ``stands`` is whether it can still be used after an exception."""
 
@@ -52,6 +57,16 @@ class Resumable:
         self._settings = settings
         self.stands = False
         self._begin(source)
+
+    def keep_apart(self) -> None:
+        """Share no more modules with other programs: those that it has imported have changed since."""
+        self._program.project.shares = False
+
+    def module_text(self, path: str) -> str | None:
+        """Return the text with which a module ran."""
+        run = self._program.project.modules.get(Path(path))
+        whole = run is not None and len(run.source.cells) == 1 and not run.source.problems
+        return run.source.cells[0].text if run is not None and whole else None
 
     def _begin(self, source: Source) -> None:
         self.stands = False
@@ -66,18 +81,26 @@ class Resumable:
 
     @roomy
     def uses(self, source: Source, noticed: Noticed) -> list[Use | FileProblem]:
-        """Return the uses and problems of a source's present text; its imports must be unchanged."""
+        """Return the uses and problems of a source's present text.
+
+        What it asks for in its imports must be unchanged. Raises Outdated, if it is kept apart.
+        """
         self._program.enter()
         with while_evaluating(), assuming(self._program.interpreter):
             if source != self._source and not self._resume(source):
-                self._begin(source)
+                self._begin_again(source)
             found = self._evaluated(noticed)
             entries = self._program.entries
             undone = entries.may_stay or entries.reused_all
             if self._times > 1 and not (entries.is_consistent and undone):
-                self._begin(source)
+                self._begin_again(source)
                 found = self._evaluated(noticed)
         return [*source.problems, *found]
+
+    def _begin_again(self, source: Source) -> None:
+        if not self._program.project.shares:
+            raise Outdated
+        self._begin(source)
 
     def _evaluated(self, noticed: Noticed) -> list[Use | FileProblem]:
         for name, value in self._before.items():

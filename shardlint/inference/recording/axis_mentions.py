@@ -11,7 +11,7 @@ from dataclasses import replace
 from shardlint.inference.syntax.file_parts import Part, whole_units
 from shardlint.inference.syntax.text_cache import of_texts
 from shardlint.inference.syntax.units import Unit
-from shardlint.model.uses import MeshUse, Use
+from shardlint.model.uses import FileProblem, MeshUse, Use
 
 #: Attributes of a mesh that return all its axes.
 _GENERIC = frozenset({"axis_names", "axis_sizes", "shape_tuple"})
@@ -25,19 +25,24 @@ def with_mentions(uses: Iterable[Use], modules: Iterable[Sequence[Part]] | None)
     Without modules the mentions are unknown.
     """
     found = list(uses)
+    words = telling(found)
+    if modules is None or not words:
+        return found
+    # Texts that mention no axis need not be parsed.
+    units = (unit for parts in modules for unit in whole_units(parts))
+    counts = _counted(unit for unit in units if any(word in unit.glance for word in words))
+    return [_told(use, counts) if isinstance(use, MeshUse) else use for use in found]
+
+
+def telling(uses: Iterable[Use | FileProblem]) -> frozenset[str]:
+    """Return the words of which a text has to contain one to mention an axis of these meshes."""
     axes = {
         name
-        for use in found
+        for use in uses
         if isinstance(use, MeshUse) and isinstance(use.names, tuple)
         for name in use.names
     }
-    if modules is None or not axes:
-        return found
-    # Texts that mention no axis need not be parsed.
-    telling = (*axes, *_GENERIC)
-    units = (unit for parts in modules for unit in whole_units(parts))
-    counts = _counted(unit for unit in units if any(word in unit.text for word in telling))
-    return [_told(use, counts) if isinstance(use, MeshUse) else use for use in found]
+    return frozenset((*axes, *_GENERIC)) if axes else frozenset()
 
 
 def _told(use: MeshUse, counts: Counter[str] | None) -> MeshUse:

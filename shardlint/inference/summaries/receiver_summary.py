@@ -33,7 +33,7 @@ from shardlint.inference.machine.trace import Trace
 from shardlint.inference.semantics.instantiation import is_dataclass
 from shardlint.inference.store.effect_log import born, depends
 from shardlint.inference.summaries.equivalence import Equivalence
-from shardlint.inference.syntax.text_cache import of_texts
+from shardlint.inference.syntax.text_cache import bare, of_texts
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
@@ -204,6 +204,7 @@ def sets_of_self(text: str) -> set[str]:
 @of_texts
 def sets_in(text: str) -> frozenset[tuple[str, str]]:
     """Return the attributes that a text sets, each with the name of the variable that holds the object."""
+    text = bare(text)
     sets = ((_last_word(text, found.start()), found[1]) for found in _SETS.finditer(text))
     unpacked = (pair for targets in _UNPACKS.findall(text) for pair in _TARGET.findall(targets))
     return frozenset((*sets, *_BINDS.findall(text), *unpacked))
@@ -219,12 +220,13 @@ def _last_word(text: str, end: int) -> str:
 def set_by_methods(cls: ClassValue) -> set[str]:
     """Return the attributes that a class's own methods set on ``self``, including its constructor."""
     methods = filter(None, map(method_in, cls.attributes.values()))
-    return {mangled(name, cls.name) for method in methods for name in sets_of_self(method.code.unit.text)}
+    return {mangled(name, cls.name) for method in methods for name in sets_of_self(method.code.unit.glance)}
 
 
 @of_texts
 def _changes(text: str) -> frozenset[str]:
     """Return the attributes whose values a text mutates or deletes."""
+    text = bare(text)
     deleted = (name for targets in _DELETES.findall(text) for _, name in _TARGET.findall(targets))
     return frozenset((*_CHANGES.findall(text), *deleted))
 
@@ -232,7 +234,7 @@ def _changes(text: str) -> frozenset[str]:
 @of_texts
 def _sets_any(text: str) -> bool:
     """Return whether a text may set any attribute."""
-    return _SETS_ANY.search(text) is not None
+    return _SETS_ANY.search(bare(text)) is not None
 
 
 def have_equal_writes(text: str, other: str) -> bool:
@@ -257,7 +259,7 @@ def _texts(cls: ClassValue, every: bool = False) -> Iterator[tuple[str, str]]:
             for value in base.attributes.values():
                 method = method_in(value)
                 if method is not None and (every or method.name not in CONSTRUCTORS):
-                    yield base.name, method.code.unit.text
+                    yield base.name, method.code.unit.glance
 
 
 def method_in(value: Value) -> Function | None:

@@ -277,7 +277,10 @@ def parts_of_lines(
             yield ClassPart(node.name, header, tuple(inside))
         else:
             defaults = None if node.decorator_list else _plain_defaults(node.args)
-            yield FunctionPart(node.name, header, unit([node]), defaults is not None, defaults or ())
+            whole, plain = unit([node]), defaults is not None
+            # The header of another function is evaluated as its definition is.
+            whole.noted, header.noted = True, plain
+            yield FunctionPart(node.name, header, whole, plain, defaults or ())
     yield from flush()
 
 

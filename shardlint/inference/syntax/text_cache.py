@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Generic, ParamSpec, TypeVar, cast
 
+from shardlint.source.lexing import without_prose
+
 T = TypeVar("T")
 P = ParamSpec("P")
 #: The total length of the texts for which a function caches results.
@@ -67,3 +69,8 @@ def of_texts(function: Callable[P, T]) -> Callable[P, T]:
         return function(*given)  # type: ignore[arg-type, call-arg]
 
     return cast("Callable[P, T]", remembering)
+
+
+#: The text without docstrings and comments: what a question about a text is asked of, so that no answer
+#: depends on prose.
+bare = of_texts(without_prose)

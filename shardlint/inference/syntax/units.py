@@ -18,6 +18,7 @@ from shardlint.inference.syntax.tree_cache import Tree, tree_after, tree_of
 from shardlint.inference.syntax.typos import Moved, Names, ReadText, written_at
 from shardlint.model.spans import Place, Span
 from shardlint.source.comments.facts import Note
+from shardlint.source.workspace.file_access import note_function
 from shardlint.support.lazy_dataclass import dataclass
 
 
@@ -42,8 +43,8 @@ class Unit:
     """
 
     __slots__ = (
-        *("_first", "_former", "_latest", "_origin", "_spans", "_tree"),
-        *("cell", "first_line", "indented", "moved", "names", "notes", "path", "text"),
+        *("_first", "_former", "_latest", "_origin", "_spans", "_text", "_tree"),
+        *("cell", "first_line", "indented", "moved", "names", "noted", "notes", "path"),
     )
 
     def __init__(
@@ -57,12 +58,14 @@ class Unit:
         names: Names | None = None,
         moved: tuple[Moved, ...] = (),
     ) -> None:
-        self.path, self.cell, self.text = path, cell, text
+        self.path, self.cell, self._text = path, cell, text
         self.first_line, self.indented = first_line, indented
         #: The names of the file, if certain, and the places where the text differs from the written one.
         self.names, self.moved = names, moved
         #: The facts and requests in comments on these lines.
         self.notes: tuple[Note, ...] = ()
+        #: Whether it is a function, of which is recorded whether it was read.
+        self.noted = False
         self._tree: Tree | None = None
         #: The text from which this unit was split.
         self._origin = origin
@@ -72,13 +75,32 @@ class Unit:
         #: For functions with other bodies than before: the first node by every node, the latest by the first.
         self._first = self._latest = _NO_NODES
 
+    @property
+    def text(self) -> str:
+        """Return the lines; what reads them depends on them (see `glance`)."""
+        self.note_read()
+        return self._text
+
+    @property
+    def glance(self) -> str:
+        """Return the lines for a question whose answer depends on little of them.
+
+        See `module_changes`, which knows all such questions.
+        """
+        return self._text
+
+    def note_read(self) -> None:
+        """Record that the lines matter, if they are a function's: the others always do."""
+        if self.noted:
+            note_function(self.path, self.first_line)
+
     def rewrite(self, text: str, moved: tuple[Moved, ...] = ()) -> frozenset[Hashable]:
         """Replace the lines of the unit.
 
         Return the keys of the functions whose own statements changed, not counting functions inside them (see
         `Code.key`); the key of the unit if the changes are unknown.
         """
-        before, self.text, self.moved, self._tree = self._tree, text, moved, None
+        before, self._text, self.moved, self._tree = self._tree, text, moved, None
         if before is not None:
             self._former = before.as_former()
         self._spans.clear()
@@ -118,11 +140,11 @@ class Unit:
     @property
     def read_text(self) -> ReadText:
         """Return the lines as read."""
-        return ReadText(self.text, self.moved)
+        return ReadText(self._text, self.moved)
 
     def replace_text(self, read: ReadText) -> None:
         """Replace the lines by equivalent ones: no node depends on the difference."""
-        self.text = read.text
+        self._text = read.text
         if read.moved != self.moved:
             self.moved = read.moved
             self._spans.clear()
@@ -130,16 +152,19 @@ class Unit:
     @property
     def stands(self) -> tuple[int, str, tuple[Moved, ...]]:
         """Return everything on which the spans of nodes depend."""
-        return self.first_line, self.text, self.moved
+        return self.first_line, self._text, self.moved
 
     def fresh(self) -> Unit:
         """Return the same lines in their initial state, unparsed."""
-        place = self.path, self.cell, self.text, self.first_line, self.indented
-        return Unit(*place, self._origin, self.names, self.moved)
+        place = self.path, self.cell, self._text, self.first_line, self.indented
+        unit = Unit(*place, self._origin, self.names, self.moved)
+        unit.noted = self.noted
+        return unit
 
     def _parsed(self) -> Tree:
+        self.note_read()
         if self._tree is None:
-            text = f"if 1:\n{self.text}" if self.indented else self.text
+            text = f"if 1:\n{self._text}" if self.indented else self._text
             try:
                 if self._former is None:
                     self._tree = tree_of(text, self._told)
@@ -153,7 +178,7 @@ class Unit:
 
     def _told(self) -> Translated | None:
         """Return the translation that is known without parsing."""
-        return None if self._origin is None else self._origin.translate(self.text, self.indented)
+        return None if self._origin is None else self._origin.translate(self._text, self.indented)
 
     @property
     def body(self) -> Sequence[cst.BaseStatement | cst.BaseSmallStatement]:
@@ -168,7 +193,7 @@ class Unit:
     def written(self, node: cst.CSTNode) -> str:
         """Return the text of a node of this unit as read, without parentheses around it."""
         first, start, last, end = self._read_at(node)
-        lines = self.text.splitlines(keepends=True)[first : last + 1]
+        lines = self._text.splitlines(keepends=True)[first : last + 1]
         lines[-1:] = [line[:end] for line in lines[-1:]]
         return "".join(lines)[start:]
 

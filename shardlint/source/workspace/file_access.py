@@ -35,13 +35,17 @@ class FileAccesses:
     """A record of file accesses; paths are as requested, relative ones to the working directory.
 
     ``texts`` holds the texts read, ``kinds`` the kinds of paths, ``folders`` the digests of their entries,
-    None for one that could not be listed. ``nested`` are the records of nested recordings, by id.
-    ``inconsistent`` is true if one path was read with two different texts: it changed during the run.
+    None for one that could not be listed. Of modules that ran, ``functions`` holds the functions whose text
+    mattered, by path and first line, and ``names`` the names that others looked up, by path. ``nested`` are
+    the records of nested recordings, by id. ``inconsistent`` is true if one path was read with two different
+    texts: it changed during the run.
     """
 
     texts: dict[str, Text] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
     folders: dict[str, str | None] = field(default_factory=dict)
+    functions: set[tuple[str, int]] = field(default_factory=set)
+    names: set[tuple[str, str]] = field(default_factory=set)
     nested: dict[int, FileAccesses] = field(default_factory=dict)
     inconsistent: bool = False
 
@@ -63,6 +67,8 @@ class FileAccesses:
             self.note_text(path, text)
         self.kinds.update(other.kinds)
         self.folders.update(other.folders)
+        self.functions |= other.functions
+        self.names |= other.names
 
     def note_text(self, path: str, text: Text) -> None:
         """Record a text that was read."""
@@ -101,6 +107,18 @@ def merge(accesses: FileAccesses) -> None:
     """Add an earlier record without its nested ones to the active recording; it is not retained."""
     if _recordings:
         _recordings[-1].add(accesses)
+
+
+def note_function(path: str, line: int) -> None:
+    """Record that the text of a function matters, which begins on this line of a file."""
+    if _recordings:
+        _recordings[-1].functions.add((path, line))
+
+
+def note_name(path: str, name: str) -> None:
+    """Record that a name is looked up in a module from outside, whether or not it is there."""
+    if _recordings:
+        _recordings[-1].names.add((path, name))
 
 
 #: The texts that an editor has open, by absolute path.
