@@ -18,6 +18,7 @@ from shardlint.cli import compile as compiling
 from shardlint.cli import demo as demonstrating
 from shardlint.cli import explain as explaining
 from shardlint.cli import layout as laying
+from shardlint.cli import plan as planning
 from shardlint.cli import upgrade as upgrading
 from shardlint.cli.check import CLEAN, FAILED, FOUND, UsageError, check, complain
 
@@ -337,6 +338,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_python(run)
 
     compiling.add_command(commands, _count)
+    planning.add_command(commands)
 
     explaining.add_commands(commands)
     config = config_options.add_command(commands)
@@ -386,6 +388,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "demo": demonstrating.demo,
     "coverage": _coverage,
     "layout": laying.layout,
+    "plan": planning.plan,
     "report": _report,
     "run": _run,
     "upgrade": upgrading.upgrade,

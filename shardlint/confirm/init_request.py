@@ -39,7 +39,7 @@ class Initialized:
     """The result of init on one mesh, and the rules: None where none were requested.
 
     ``chosen`` holds a spec for each array where the rules are a function of a path. ``others`` are the paths
-    of leaves that are not arrays.
+    of leaves that are not arrays. ``state`` are the arrays of an optimizer's state.
     """
 
     jax: str
@@ -47,6 +47,7 @@ class Initialized:
     rules: tuple[PathRule, ...] | None = None
     chosen: tuple[Spec | str, ...] | None = None
     others: tuple[str, ...] = ()
+    state: tuple[InitArray, ...] = ()
 
 
 def abstract_init(
@@ -59,12 +60,14 @@ def abstract_init(
     devices: int = 8,
     timeout: float = 120.0,
     memory: int = 8 << 30,
+    optimizer: str | None = None,
 ) -> Initialized:
     """Import ``package.module:function``, call it under `jax.eval_shape`, and list the arrays it creates.
 
     It runs under the mesh, on as many fake devices as that has (``devices`` without one), in a process with
     ``timeout`` seconds and ``memory`` bytes; ``roots`` are the folders to import from, the first is the
-    working directory. An init that cannot be traced (`jax.set_mesh`, reading values) is run as it is. Raises
+    working directory. ``optimizer`` names an optax transformation, or a function that makes one, whose state
+    is listed too. An init that cannot be traced (`jax.set_mesh`, reading values) is run as it is. Raises
     InitFailed.
     """
     count = mesh.device_count if mesh is not None else devices
@@ -73,7 +76,7 @@ def abstract_init(
         mesh, count = replace(mesh, abstract=True), devices
     roots = [str(Path(root).resolve()) for root in roots]
     on = None if mesh is None else mesh_data(mesh)
-    request = {"init": init, "rules": rules, "mesh": on, "roots": roots}
+    request = {"init": init, "rules": rules, "mesh": on, "roots": roots, "optimizer": optimizer}
     connection = None
     try:
         connection = Connection(
@@ -104,17 +107,7 @@ def _read(init: str, rules: str | None, answer: dict[str, Any]) -> Initialized:
     if not answer.get("ok"):
         raise InitFailed(_failure(init, rules, answer))
     found = answer["arrays"]
-    arrays = tuple(
-        InitArray(
-            tuple(one["path"]),
-            tuple(one["shape"]),
-            one["dtype"],
-            None if one["spec"] is None else read_spec(one["spec"]),
-            one["box"],
-        )
-        for one in found
-        if one["shape"] is not None
-    )
+    arrays = _arrays(found)
     others = tuple("/".join(one["path"]) for one in found if one["shape"] is None)
     if not arrays:
         content = f"a {found[0]['dtype']}, which is no pytree of arrays" if found else "an empty pytree"
@@ -131,6 +124,21 @@ def _read(init: str, rules: str | None, answer: dict[str, Any]) -> Initialized:
             read_spec(spec) for spec, one in zip(chosen, found, strict=True) if one["shape"] is not None
         ),
         others,
+        _arrays(answer.get("state", ())),
+    )
+
+
+def _arrays(found: Sequence[dict[str, Any]]) -> tuple[InitArray, ...]:
+    return tuple(
+        InitArray(
+            tuple(one["path"]),
+            tuple(one["shape"]),
+            one["dtype"],
+            None if one["spec"] is None else read_spec(one["spec"]),
+            one["box"],
+        )
+        for one in found
+        if one["shape"] is not None
     )
 
 
@@ -139,6 +147,7 @@ def _failure(init: str, rules: str | None, answer: dict[str, Any]) -> str:
         "import": f"importing {init if rules is None else f'{init} and {rules}'}",
         "rules": f"reading the rules of {rules}",
         "Mesh()": "making the mesh",
+        "the optimizer": "asking the optimizer",
     }
     what = stages.get(str(answer["stage"]), f"running {init}")
     where = f" ({answer['where']})" if answer.get("where") else ""

@@ -87,7 +87,7 @@ def report_init(
                 init,
                 rules,
                 named.mesh if named else None,
-                roots=_roots(settings),
+                roots=import_roots(settings),
                 python=python,
                 devices=settings.devices or settings.confirm_devices,
                 timeout=2 * settings.confirm_timeout,
@@ -112,7 +112,7 @@ def _makes_parameters(source: Source) -> bool:
     return bool(source.problems) or any("flax" in text or mentions_sharding(text.encode()) for text in texts)
 
 
-def _roots(settings: Settings) -> list[str]:
+def import_roots(settings: Settings) -> list[str]:
     """Return the folders in which the project's modules are searched, its own first."""
     own = [settings.root, os.path.join(settings.root, "src"), os.getcwd()]
     given = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]

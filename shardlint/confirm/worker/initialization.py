@@ -25,13 +25,15 @@ FLAGS = (("i", re.IGNORECASE), ("m", re.MULTILINE), ("s", re.DOTALL), ("x", re.V
 
 
 def found(request: Answer) -> Answer:
-    """Return the arrays and the rules, on the request's mesh."""
+    """Return the arrays and the rules, on the request's mesh; with an optimizer, its state for them too."""
     at("import")
     init = pkgutil.resolve_name(request["init"])
     rules = pkgutil.resolve_name(request["rules"]) if request["rules"] else None
+    optimizer = pkgutil.resolve_name(request["optimizer"]) if request.get("optimizer") else None
     at("Mesh()")
     mesh = None if request["mesh"] is None else build(request["mesh"])
     arrays: list[Answer] = []
+    state: list[Answer] = []
     with contextlib.ExitStack() as stack:
         if isinstance(mesh, jax.sharding.Mesh):
             stack.enter_context(mesh)  # Older code reads this; `jax.set_mesh` does not set it.
@@ -44,10 +46,23 @@ def found(request: Answer) -> Answer:
             leaves = jax.tree_util.tree_leaves(init)
             made = init() if callable(init) and len(leaves) == 1 and leaves[0] is init else init
             arrays[:] = arrays_of(made)
+            if optimizer is not None:
+                at("the optimizer")
+                # An optax transformation, or a function that makes one.
+                chosen = optimizer if hasattr(optimizer, "init") else optimizer()
+                state[:] = arrays_of(chosen.init(params_of(made)))
+                at("init")
 
         jax.eval_shape(look) if request["traced"] else look()
         at("rules")
-        return {"arrays": arrays, **table_of(rules, arrays, spec_of())}
+        return {"arrays": arrays, "state": state, **table_of(rules, arrays, spec_of())}
+
+
+def params_of(tree: Any) -> Any:
+    """Return what an optimizer takes: of a module of nnx its parameters, any other tree as it is."""
+    kinds = {f"{cls.__module__}.{cls.__name__}" for cls in type(tree).__mro__}
+    nnx = flax("nnx") if "flax.nnx.module.Module" in kinds else None
+    return tree if nnx is None else nnx.state(tree, nnx.Param)
 
 
 def arrays_of(tree: Any) -> list[Answer]:
