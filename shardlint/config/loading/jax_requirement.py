@@ -6,10 +6,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from shardlint.source.workspace import file_access
+
 if TYPE_CHECKING:
     from shardlint.laws.versions import Target
 
 _REQUIREMENT = re.compile(r"\s*jax\s*(?:\[[^\]]*\])?\s*\(?([^;()@]*)\)?\s*(?:;.*)?", re.IGNORECASE)
+
+#: The version in JAX's own `jax/version.py`, and the most bytes read to find it.
+_OWN = re.compile(r'^_version = "([\d.]+)"', re.MULTILINE)
+_MOST = 100_000
 
 
 def jax_requirement(project: Mapping[str, Any]) -> Target | None:
@@ -29,6 +35,17 @@ def jax_requirement(project: Mapping[str, Any]) -> Target | None:
         except TargetError:
             continue
     return None
+
+
+def own_release(path: str) -> Target | None:
+    """Return the release of JAX whose `jax/version.py` this is, None where it names none that is known."""
+    from shardlint.laws.versions import TargetError, parse_target
+
+    try:
+        found = _OWN.search(file_access.read(path, _MOST).decode("utf-8", "replace"))
+        return None if found is None else parse_target(f"=={found[1]}")
+    except (OSError, TargetError):
+        return None
 
 
 def _requirements(project: Mapping[str, Any]) -> Iterator[str]:

@@ -200,10 +200,14 @@ class Configurations:
             file, parent = os.path.join(folder, "pyproject.toml"), os.path.dirname(folder)
             found: tuple[Target | None, str | None] = (None, None)
             if file_access.is_file(file):
-                from shardlint.config.loading.jax_requirement import jax_requirement
+                from shardlint.config.loading.jax_requirement import jax_requirement, own_release
 
                 with contextlib.suppress(ConfigError):
                     found = jax_requirement(read_toml(file)[1]), file
+                # The repository of JAX itself is of its own release.
+                version = os.path.join(folder, "jax", "version.py")
+                if found[0] is None and file_access.is_file(version):
+                    found = own_release(version), version
             elif parent != folder and not file_access.exists(os.path.join(folder, ".git")):
                 found = self._required(parent)
             self._requirements[folder] = found

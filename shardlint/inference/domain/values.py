@@ -45,6 +45,11 @@ class Missing(Unknown):
 
 
 @dataclass(frozen=True, slots=True)
+class Never(Unknown):
+    """The result of a call that does not return: it raises, or skips the test."""
+
+
+@dataclass(frozen=True, slots=True)
 class Const:
     """A Python constant: None, bool, int, float, complex, str, bytes or ``...``; also results of `re`.
 

@@ -66,7 +66,7 @@ class Context:
     ``marking`` is the call whose result `overlays.lowering` follows.
     ``caught`` names the exceptions that enclosing handlers catch. ``program`` is false in a function
     whose caller is not known, who may have set up anything. ``replaced`` are the files of modules of which
-    a test replaced something.
+    a test replaced something. ``test`` tells that a framework runs this as a test.
     """
 
     mesh: MeshValue | Unknown | None = None
@@ -85,6 +85,7 @@ class Context:
     caught: frozenset[str] = frozenset()
     expected: bool = False
     entry: str | None = None
+    test: bool = False
     program: bool = True
     logical_rules: Value = NO_RULES
     replaced: frozenset[str] = frozenset()

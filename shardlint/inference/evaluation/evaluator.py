@@ -179,5 +179,11 @@ class Evaluator(Protocol):
     def certain(self, path: tuple[int, ...]) -> bool:
         """Return whether an object created on this path certainly undergoes the current event."""
 
+    def enter(self, manager: Value, place: Place) -> Value:
+        """Enter a context manager for as long as the caller runs, and return what ``as`` would bind."""
+
+    def entered(self, manager: Value, place: Place) -> AbstractContextManager[Value]:
+        """Evaluate inside a context manager, as in a ``with`` statement."""
+
     def set_environment(self, key: Value, value: Value) -> None:
         """Apply ``os.environ[key] = value``."""

@@ -26,6 +26,7 @@ from shardlint.inference.domain.values import (
     Instance,
     LibraryObject,
     ListValue,
+    MeshValue,
     ModuleValue,
     Native,
     Partial,
@@ -51,6 +52,7 @@ from shardlint.inference.overlays.jax.explicit.results import finish_call
 from shardlint.inference.overlays.jax.shard_map import equal_draws
 from shardlint.inference.overlays.object_protocol import as_argument, object_call
 from shardlint.inference.overlays.python.builtins.iterators import SHOWING
+from shardlint.inference.overlays.python.stdlib.environment import decorated
 from shardlint.inference.overlays.python.stdlib.mocks import replace_named
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.semantics.generators import generator
@@ -74,8 +76,8 @@ T = TypeVar("T")
 _DECLARED = re.compile(r"\b(?:global|nonlocal)\s+([\w, ]+)")
 #: Functions that consume iterators as Python documents, if an overlay models them.
 _TAKING = (
-    "builtins.", "collections.", "copy.", "functools.", "itertools.", "math.", "operator.", "typing.",
-    *SHOWING,
+    "absl.testing.parameterized.", "builtins.", "collections.", "copy.", "functools.", "itertools.", "math.",
+    "operator.", "typing.", *SHOWING,
 )  # fmt: skip
 #: Library functions that consume all items of any iterable.
 _TAKING_ALL = frozenset({"jax.tree.unflatten", "jax.tree_util.tree_unflatten"})
@@ -140,6 +142,8 @@ def call_value(
         return _call_object(interpreter, function, args, kwargs, place, opaque, places)
     if isinstance(function, Reader):
         return Unknown(function.reason)
+    if isinstance(function, MeshValue) and len(args) == 1:
+        return decorated(function, args[0], place)
     hand_over(interpreter, args, kwargs)
     if isinstance(function, Unknown):
         return unsized(function)

@@ -33,6 +33,7 @@ from shardlint.inference.overlays.python.stdlib.dataclasses import (
     make_dataclass,
 )
 from shardlint.inference.overlays.python.stdlib.enums import is_enumeration, make_members
+from shardlint.inference.overlays.testing.marks import is_skipped
 from shardlint.inference.semantics.variables import write
 from shardlint.inference.summaries.receiver_summary import method_in, override, set_by_methods
 from shardlint.inference.syntax.file_parts import FunctionPart
@@ -70,8 +71,8 @@ def define_function(interpreter: Machine, code: Code, part: FunctionPart | None 
                     function.defaults[name] = interpreter.evaluate(parameter.default)
             for decorator, place in reversed(decorators):
                 value = _decorate(interpreter, decorator, value, place)
-    if isinstance(value, Const):
-        # Its decorators have replaced it: it is never called.
+    if isinstance(value, Const) or is_skipped(value):
+        # Its decorators have replaced it, or skip it: it is never called.
         interpreter.reached.add(code.key)
     bound = meant(scope, code.name)
     write(interpreter, scope.target(bound), bound, value)

@@ -38,6 +38,7 @@ from shardlint.inference.interpreter.expressions import evaluate
 from shardlint.inference.interpreter.functions import names_by_position, run_function
 from shardlint.inference.interpreter.statements import execute_block
 from shardlint.inference.interpreter.unseen_code import Unseen
+from shardlint.inference.interpreter.with_statements import enter, entered
 from shardlint.inference.machine.condition_ids import Tests
 from shardlint.inference.machine.trace import CachedCall, Handed, Note
 from shardlint.inference.machine.variable_reads import Reads, note_attribute, note_variable
@@ -319,6 +320,8 @@ class Interpreter:
     operation = binary_operation
     comparison = compare
     set_variable = write
+    enter = enter
+    entered = entered
     parameter_names = staticmethod(names_by_position)
 
     def note_contents(self, value: Value) -> None:

@@ -11,7 +11,7 @@ from shardlint.inference.conditions.narrowing import learn_rank, refine
 from shardlint.inference.domain.lattice import combined, join_variables
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.unknown_choices import is_doubtful
-from shardlint.inference.domain.values import NONE, ClassValue, External, Value
+from shardlint.inference.domain.values import NONE, ClassValue, External, Never, Value
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.disjunction import met
 from shardlint.inference.evaluation.mutation import augment
@@ -107,8 +107,9 @@ def _simple_line(interpreter: Machine, node: cst.SimpleStatementLine | cst.Simpl
 
 
 def _expression(interpreter: Machine, node: cst.Expr) -> bool:
-    evaluate(interpreter, node.value)
-    return not _never_returns(interpreter, node.value)
+    return type(evaluate(interpreter, node.value)) is not Never and not _never_returns(
+        interpreter, node.value
+    )
 
 
 def _never_returns(interpreter: Machine, node: cst.BaseExpression) -> bool:
@@ -131,7 +132,7 @@ def _assign(interpreter: Machine, node: cst.Assign) -> bool:
     value = of_version(interpreter, evaluate(interpreter, node.value), read)
     for target in node.targets:
         assign(interpreter, target.target, value)
-    return True
+    return type(value) is not Never
 
 
 def _annotated(interpreter: Machine, node: cst.AnnAssign) -> bool:

@@ -64,9 +64,9 @@ def enter_contexts(interpreter: Machine, items: Sequence[cst.WithItem]) -> Itera
             if isinstance(item.item, cst.Call) and last_name(item.item.func) in EXPECTING:
                 found = (LibraryObject("expected", {}),)
             one = found[0] if len(found) == 1 else Unknown("several")
-            entered = stack.enter_context(_enter(interpreter, one, interpreter.place(item.item)))
+            value = stack.enter_context(entered(interpreter, one, interpreter.place(item.item)))
             if item.asname is not None:
-                assign(interpreter, item.asname.name, entered)
+                assign(interpreter, item.asname.name, value)
             swallows = swallows or any(_swallows(interpreter, option) for option in found)
         yield swallows
 
@@ -117,9 +117,13 @@ def _run_generator(
     return join(value for value, _ in given), contexts[0], after
 
 
-@contextmanager
-def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value]:
-    """Enter one context manager; return the value that ``as`` binds."""
+def enter(interpreter: Machine, manager: Value, place: Place) -> Value:
+    """Enter a context manager for good: nobody leaves it while the caller runs."""
+    return _enter(interpreter, manager, place)[0]
+
+
+def _enter(interpreter: Machine, manager: Value, place: Place) -> tuple[Value, Context]:
+    """Enter a context manager; return the value that ``as`` binds, and the context to restore at its end."""
     before = interpreter.context
     entered: Value = Unknown("what a context manager gives")
     if isinstance(manager, MeshValue):
@@ -166,9 +170,16 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value
         assumed = before.logical_rules is assumed_rules(interpreter.settings, unknown)
         rules = before.logical_rules if assumed else unknown
         interpreter.context = replace(before, mesh=unknown, legacy_mesh=unknown, logical_rules=rules)
+    return entered, before
+
+
+@contextmanager
+def entered(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value]:
+    """Enter one context manager around a block; yield the value that ``as`` binds."""
+    value, before = _enter(interpreter, manager, place)
     inside = interpreter.context
     try:
-        yield entered
+        yield value
         if isinstance(manager, Instance):
             leave = operator_method(interpreter, manager, "__exit__", place)
             interpreter.call(leave, [Unknown("an exception, or None")] * 3, {}, place)

@@ -12,6 +12,7 @@ from shardlint.inference.domain.values import External, LibraryObject, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.overlays import aliases
+from shardlint.inference.overlays.internal_names import EVERYWHERE, INTERNAL, public_names
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.evaluator import Evaluator
@@ -37,6 +38,7 @@ _BASE = (
     "jax.sharding.placement", "jaxtyping",
     "jax.explicit.axis_switches", "arrays.attributes", "jax.sharding.mesh_attributes",
 )  # fmt: skip
+_TESTING = ("testing.pytest", "testing.unittest", "testing.parameterized")
 #: Overlays of other libraries, by the first word of their names: loaded when a program contains that word.
 _LIBRARIES = {
     "flax": (
@@ -47,6 +49,11 @@ _LIBRARIES = {
     "optax": ("optax.losses", "optax.states", "optax.wrappers"),
     "equinox": ("equinox.modules",),
     "einops": ("einops",),
+    "pytest": _TESTING,
+    "unittest": _TESTING,
+    "absl": _TESTING,
+    "_src": ("jax.internal_functions",),
+    "test_util": (*_TESTING, "testing.jax_test_util"),
 }  # fmt: skip
 _loaded: set[str] = set()
 _tables: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
@@ -148,6 +155,11 @@ def _spelled(name: str) -> str:
     for prefix, target in aliases.MODULES.items():
         if name == prefix or name.startswith(f"{prefix}."):
             return _spelled(target + name[len(prefix) :])
+    if name.startswith(INTERNAL):
+        if (last := name.rpartition(".")[2]) in EVERYWHERE:
+            return EVERYWHERE[last]
+        public = map(_spelled, public_names(name))
+        return next((one for one in public if one in merged("TABLE") or one in merged("CONSTANTS")), name)
     return name
 
 

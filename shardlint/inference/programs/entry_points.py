@@ -35,6 +35,7 @@ from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.code import parameters
 from shardlint.inference.machine.machine import Machine
 from shardlint.inference.programs.reachability import Reach
+from shardlint.inference.programs.testing.runner import Tests
 from shardlint.inference.store.effect_log import EFFECTS, born
 from shardlint.inference.summaries.receiver_summary import ConstructorRead, entry_instance
 from shardlint.inference.syntax.units import BrokenText, NodePlace
@@ -50,10 +51,12 @@ class Entries:
     """Evaluates the entry points with unknown arguments: wrappers (`jit(f)`) first, then functions.
 
     An entry point may define or wrap more functions, which then are entry points too. ``runs`` caches the
-    result of each, to be reused in the next evaluation.
+    result of each, to be reused in the next evaluation. ``tests`` are those of the module, which are run as
+    tests.
     """
 
-    def __init__(self, interpreter: Interpreter, run: ModuleRun, project: Project) -> None:
+    def __init__(self, interpreter: Interpreter, run: ModuleRun, project: Project, tests: Tests) -> None:
+        self._tests = tests
         self._interpreter, self._run, self._project = interpreter, run, project
         self._top = interpreter.context
         self._reach = self._new_reach()
@@ -100,7 +103,7 @@ class Entries:
         i.settle()
         if not exhaustive:
             self._reach.learn(function for function, _ in i.defined.values())
-        defined = _with_those_to_come(i.defined)
+        defined = _with_those_to_come(i.defined, lambda key: self._tests.is_hook(i.defined[key][0]))
         i.budget.ceiling.begin()
         # Otherwise the program is evaluated from scratch.
         while not i.budget.ceiling.reached and (not self._last or (self._sound and self._cutoff.sound)):
@@ -115,10 +118,16 @@ class Entries:
             key = next((k for k in defined if k not in done and k not in i.reached), None)
             if key is None:
                 return
-            done.add(key)
             function, context = i.defined[key]
-            if exhaustive or self._reach.of_function(function) or _is_case(function, self._run):
+            done.add(key)
+            if exhaustive or self._reaches(function) or _is_case(function, self._run):
                 self._evaluate(key, function, context)
+
+    def _reaches(self, function: Function) -> bool:
+        """Return whether a function, or what its tests set up, can reach a use."""
+        return self._reach.of_function(function) or any(
+            map(self._reach.of_value, self._tests.reached(function))
+        )
 
     @property
     def is_consistent(self) -> bool:
@@ -171,9 +180,14 @@ class Entries:
             self._given.add(key)
             self._add_result(key, known)
             return
-        action = _wrapper_call(i, made) if isinstance(made, Native) else _function_call(i, made)
-        case = isinstance(made, Function) and _is_case(made, self._run)
-        context = self._top if case else _unknown_context(i, defined)
+        context = _unknown_context(i, defined)
+        if isinstance(made, Native):
+            action = _wrapper_call(i, made)
+        elif self._tests.of(made):
+            action, context = partial(self._tests.run, made), self._top
+        else:
+            action = _function_call(i, made)
+            context = self._top if _is_case(made, self._run) else context
         modules = len(i.project.modules)
         with _as_when_called(made, left_open):
             run = recorded(i, made, lambda: _run_entry(i, self._run, context, action), self._first)
@@ -226,13 +240,18 @@ def _place_of(made: Function | Native, run: ModuleRun) -> Place:
     return made.origin or Span(run.source.path, 1, 1, 1, 1)
 
 
-def _with_those_to_come(keys: Collection[Hashable]) -> Iterator[Hashable]:
-    """Yield all keys once each, including those that are appended meanwhile."""
-    seen = 0
-    while seen < len(keys):
+def _with_those_to_come(keys: Collection[Hashable], waits: Callable[[Hashable], bool]) -> Iterator[Hashable]:
+    """Yield all keys once each, including those that are appended meanwhile; those that wait come last."""
+    seen, late = 0, deque[Hashable]()
+    while seen < len(keys) or late:
+        if seen == len(keys):
+            yield late.popleft()
         for key in tuple(islice(keys, seen, None)):
             seen += 1
-            yield key
+            if waits(key):
+                late.append(key)
+            else:
+                yield key
 
 
 def _left_open(interpreter: Interpreter, made: Function | Native) -> frozenset[str]:

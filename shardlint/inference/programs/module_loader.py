@@ -144,6 +144,10 @@ class Project:
             return ModuleValue(f"{module.name}.{name}", self._run(interpreter, found, name))
         return Unknown(f"`{module.name}.{name}` is not seen")
 
+    def run_file(self, interpreter: Machine, path: Path) -> ModuleRun:
+        """Return the module of a file, run before the program itself."""
+        return self._run(interpreter, path, path.stem)
+
     def _run(self, interpreter: Machine, path: Path, name: str) -> ModuleRun:
         run = self.modules.get(path)
         if run is None:

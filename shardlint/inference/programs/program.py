@@ -25,6 +25,8 @@ from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.programs.entry_points import Entries, guarded
 from shardlint.inference.programs.module_loader import Project, drop_touched
 from shardlint.inference.programs.name_references import references_in
+from shardlint.inference.programs.testing.conftests import run_conftests
+from shardlint.inference.programs.testing.runner import Tests
 from shardlint.inference.recording.axis_mentions import with_mentions
 from shardlint.inference.recording.place_resolution import Settling
 from shardlint.inference.syntax.file_parts import ClassPart, FunctionPart, Parsed, Part, split, units_of
@@ -70,14 +72,16 @@ class Program:
         self.project = Project(settings.roots, run_module)
         self.enter()
         self.interpreter = Interpreter(settings, self.project)
-        if source.devices is not None:
-            self.interpreter.device_count = source.devices
         self.main = ModuleRun("__main__", source)
         #: The literals that write the same name, if an editor asks.
         self.names: name_links.Pairs | None = {} if settings.editing else None
         with assuming(self.interpreter), name_links.collecting(self.names):
+            conftests = run_conftests(self.interpreter, self.project, source.path)
+            if source.devices is not None:
+                self.interpreter.device_count = source.devices
             self.problems = run_module(self.interpreter, self.main)
-        self.entries = Entries(self.interpreter, self.main, self.project)
+        tests = Tests(self.interpreter, self.main, conftests)
+        self.entries = Entries(self.interpreter, self.main, self.project, tests)
         self._settling = Settling()
 
     def enter(self) -> None:

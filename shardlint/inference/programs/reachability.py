@@ -164,6 +164,14 @@ class Reach:
         search.value(native)
         return search.finds()
 
+    def of_value(self, value: Value) -> bool:
+        """Return whether what a test is given or runs can reach a use."""
+        if isinstance(value, Function):
+            return self.of_function(value)
+        search = self._search()
+        search.value(value)
+        return search.finds()
+
     def _search(self) -> _Search:
         return _Search(self._project, self._wanted(), self._known)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from shardlint.inference.domain.classes import class_attribute
 from shardlint.inference.domain.havoc import forget
-from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.values import (
     NONE,
     Const,
@@ -27,8 +26,8 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.iterators import is_iterator
-from shardlint.inference.evaluation.release_queries import is_of_version
 from shardlint.laws.core.values import Unknown
+from shardlint.model.spans import Place
 
 
 def _partial(call: Call) -> Value:
@@ -39,18 +38,6 @@ def _partial(call: Call) -> Value:
         kwargs = dict(function.kwargs) | call.kwargs
         return Partial(function.function, (*function.args, *args), tuple(kwargs.items()), call.place)
     return Partial(function, tuple(args), tuple(call.kwargs.items()), call.place)
-
-
-def _skipping(outcome: bool) -> Callable[[Call], Value]:
-    """Return a decorator of tests, which are skipped if its condition has this outcome or depends on a
-    version."""
-
-    def skipping(call: Call) -> Value:
-        condition = call.argument(0, "condition")
-        skips = condition is not None and (truth(condition) is outcome or is_of_version(condition))
-        return Native("a decorator", lambda inner: NONE if skips or not inner.args else inner.args[0])
-
-    return skipping
 
 
 def _identity_decorator(call: Call) -> Value:
@@ -125,6 +112,25 @@ def _context_manager(call: Call) -> Value:
         return LibraryObject("contextlib.generator", {"arguments": arguments})
 
     return Native("contextlib.contextmanager", make, function, call.place)
+
+
+def decorated(manager: Value, function: Value, place: Place) -> Native:
+    """Return a function that runs in a context manager which decorates it (`contextlib.ContextDecorator`)."""
+
+    def run(call: Call) -> Value:
+        with call.interpreter.entered(manager, call.place):
+            return call.interpreter.call(
+                function, call.args, call.kwargs, call.place, call.opaque, call.arg_places
+            )
+
+    return Native("a function in a context", run, function, place)
+
+
+def _decorate(call: Call) -> Value:
+    """``@manager()`` of a `@contextmanager` function."""
+    if len(call.args) != 2:
+        return Unknown("a context manager that is called")
+    return decorated(call.args[0], call.args[1], call.place)
 
 
 def _environment_default(call: Call) -> Value:
@@ -217,10 +223,6 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "copy.copy": _copying(deep=False),
     "copy.deepcopy": _copying(deep=True),
     "pytest.raises": _expected,
-    "pytest.fixture": _identity_decorator,
-    "pytest.mark.skipif": _skipping(True),
-    "unittest.skipIf": _skipping(True),
-    "unittest.skipUnless": _skipping(False),
     "contextlib.suppress": _suppress,
     "contextlib.nullcontext": _null_context,
     "contextlib.contextmanager": _context_manager,
@@ -228,6 +230,8 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "os.environ.setdefault": _environment_default,
     "os.environ.update": _environment_update,
 }  # fmt: skip
+
+CALLS: dict[str, Callable[[Call], Value]] = {"contextlib.generator": _decorate}
 
 #: Values of names that are not functions.
 CONSTANTS: dict[str, Value] = {
