@@ -6,7 +6,6 @@ import random
 from pathlib import Path
 
 import pytest
-
 from reports import found_by_shardlint, reported_by_pytest
 from support.sizes import size
 

@@ -128,18 +128,13 @@ def run_function(
             falls_through = interpreter.execute_block(node.body.body)
         if falls_through:
             frame.returns.append(NONE)
-<<<<<<< HEAD
-        result = join(frame.returns) if frame.returns else Unknown("never returns")
-        result = annotated(interpreter, node.returns, result)
+        result = join(frame.returns) if frame.returns else Never("never returns")
+        if frame.returns:
+            result = annotated(interpreter, node.returns, result)
         if frame.overlooked is not None:
             note_skipped(
                 interpreter, frame, interpreter.frames[-2] if interpreter.frames[1:] else None, bound
             )
-=======
-        result = join(frame.returns) if frame.returns else Never("never returns")
-        if frame.returns:
-            result = annotated(interpreter, node.returns, result)
->>>>>>> ac9a8cd8 (Tests are evaluated as pytest, unittest and absl run them)
     finally:
         interpreter.frames.pop()
         interpreter.path = path

@@ -76,6 +76,8 @@ def _jit(call: Call) -> Value:
 def jitted(call: Call, function: Value, in_shardings: Value | None, out_shardings: Value | None) -> Value:
     """Return the jitted function; each call checks arguments and results and evaluates the body."""
     static = _static_arguments(call, function)
+    # The old options move committed arguments too.
+    moves = any(given(call.kwargs.get(option)) for option in ("device", "backend"))
     for api, shardings in ((Api.JIT_IN, in_shardings), (Api.JIT_OUT, out_shardings)):
         if given(shardings):
             assert shardings is not None
@@ -98,7 +100,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 arguments = _place_arguments(
                     inner, function, in_shardings, args, dynamic, places, call.place, received
                 )
-        elif dynamic is not None:
+        elif dynamic is not None and not moves:
             arguments = _arguments(inner, function, args, dynamic, places)
         names = frozenset() if static is None else static[1]
         seen = [traced(arg) if dynamic is None or i in dynamic else arg for i, arg in enumerate(received)]
@@ -117,6 +119,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             lowers(inner) and check_devices(inner, function, seen, kwargs, arguments, result)
         ):
             return Unknown("JAX rejects these arguments")
+        if moves:
+            return result
         if not given(out_shardings):
             note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
             return result
