@@ -66,6 +66,6 @@ def test_random_programs_agree_with_jax(part: int) -> None:
     count = round(PROGRAMS * SCALE)
     for seed in range(part * count, (part + 1) * count):
         compare(Draw(seed).program(), tally)
-    assert tally.typed >= 0.95 * tally.accepted, tally
+    assert tally.typed >= 0.9 * tally.accepted, tally
     assert tally.rejected >= 0.03 * tally.accepted, tally
     assert tally.found >= 0.8 * tally.rejected, tally

@@ -12,7 +12,7 @@ from support.sizes import size
 #: The programs run here, under JAX.
 pytestmark = pytest.mark.slow
 
-COUNT = size("SHARDLINT_FIXES", 120, 400)
+COUNT = size("SHARDLINT_FIXES", 150, 400)
 _AT_ONCE = 50
 
 

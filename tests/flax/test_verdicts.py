@@ -140,8 +140,8 @@ def test_random_programs(make: Any) -> None:
             continue
         assert claimed(text) == real, text
         outcomes.append(real)
-    assert outcomes.count(None) >= 6 * SCALE
-    assert len(outcomes) - outcomes.count(None) >= 6 * SCALE
+    assert outcomes.count(None) >= 3 * SCALE
+    assert len(outcomes) - outcomes.count(None) >= 3 * SCALE
 
 
 QUIET = {

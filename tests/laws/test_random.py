@@ -15,7 +15,7 @@ from shardlint.laws.core.dims import Dim, substitute, symbol
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api, Rejected, Undecided, Verdict
 
-COUNT = size("SHARDLINT_RANDOM_CASES", 400, 1200)
+COUNT = size("SHARDLINT_RANDOM_CASES", 1200, 3600)
 SEED = 20308
 
 

@@ -15,7 +15,7 @@ from support.sizes import size
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Severity
 
-CASES = size("SHARDLINT_LOWERED_CASES", 20, 45)
+CASES = size("SHARDLINT_LOWERED_CASES", 45, 135)
 SEED = int(os.environ.get("SHARDLINT_LOWERED_SEED", "0"))
 HEADER = """import jax, jax.numpy as jnp, numpy as np
 from jax import lax

@@ -90,4 +90,4 @@ def test_transforms_agree_with_jax(batch: int) -> None:
     print(cases, tallies)
     assert cases > 0.8 * CASES * SCALE
     assert tallies["exact"].unknown < 0.05 * tallies["exact"].leaves
-    assert tallies["symbolic"].unknown < 0.15 * tallies["symbolic"].leaves
+    assert tallies["symbolic"].unknown < 0.25 * tallies["symbolic"].leaves
