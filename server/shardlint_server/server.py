@@ -44,7 +44,7 @@ def build_server() -> ShardlintServer:
         server.begin(params)
         if server.client_pulls:
             diagnostics.register_pull(server)
-            if server.options.diagnosticMode == "workspace":
+            if server.options.diagnosticMode != "openFilesOnly":
                 workspace_diagnostics.register(server)
 
     diagnostics.register(server)

@@ -7,9 +7,10 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Collection
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
 import shardlint
@@ -25,6 +26,7 @@ from shardlint_server.confirmation import interpreters
 from shardlint_server.confirmation.fixture_runs import FixtureRuns
 from shardlint_server.confirmation.witnesses import Witnesses
 from shardlint_server.documents.documents import Documents, Target, file_of, target_of
+from shardlint_server.protocol import Protocol
 from shardlint_server.settings.configuration import Configuration, Problem
 from shardlint_server.settings.options import Options, parse_options
 
@@ -57,7 +59,9 @@ class ShardlintServer(LanguageServer):
     python: str | None = None
 
     def __init__(self) -> None:
-        super().__init__("shardlint", shardlint.__version__, notebook_document_sync=NOTEBOOKS)
+        super().__init__(
+            "shardlint", shardlint.__version__, protocol_cls=Protocol, notebook_document_sync=NOTEBOOKS
+        )
         self.worker = Worker()
         self.analyses = Analyses(self.worker, self._current, self._begin, self._failed)
         self.insights = Insights(self.analyses, self.worker)
@@ -170,11 +174,14 @@ class ShardlintServer(LanguageServer):
     def _text_replaced(self, uri: str) -> None:
         """Handle a file whose text on disk and in the editor replaced one another."""
         path = file_of(uri)
-        if path is None or not path.endswith((".py", ".pyi")):
+        if path is None or not path.endswith((".py", ".pyi", ".ipynb")):
             return
         if not os.path.isfile(path):
             self._names_changed = True
         self.touched([path], but=uri)
+        if path.endswith(".ipynb"):
+            # Its findings stand in its cells while it is open, in its file else.
+            self.refresher.soon()
 
     # -- what has changed -----------------------------------------------------------------------
 
@@ -250,6 +257,12 @@ class ShardlintServer(LanguageServer):
 
     def _failed(self, target: Target, error: BaseException) -> None:
         self.log_failure(f"shardlint failed on {target.path}", error)
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Log what is wrong with a message: the user has not written it."""
+        if source != FeatureRequestError:
+            text = media.messages(f"a message cannot be handled: {error}")
+            self.window_log_message(types.LogMessageParams(type=types.MessageType.Warning, message=text))
 
     def log_failure(self, what: str, error: BaseException) -> None:
         """Log a failure of shardlint itself."""

@@ -71,6 +71,19 @@ async def test_what_is_as_urgent_waits_for_its_turn(worker: Worker) -> None:
     assert (await first, await second) == (1, "second")
 
 
+async def test_what_a_user_points_at_goes_before_an_analysis_that_runs(worker: Worker) -> None:
+    long = Long()
+    slow = worker.submit(long.begin, Urgency.OPEN)
+    await running(long)
+    other = worker.submit(lambda: lambda: "other", Urgency.OPEN)
+    asked = worker.submit(lambda: lambda: "asked", Urgency.OPEN)
+    worker.hurry(asked)
+    assert await asked == "asked"
+    assert not slow.done() and not other.done()
+    long.enough.set()
+    assert (await slow, await other) == (2, "other")
+
+
 async def test_what_nobody_wants_any_more_is_stopped(worker: Worker) -> None:
     long, stale = Long(), False
     first = worker.submit(long.begin, Urgency.OPEN, lambda: stale)

@@ -35,11 +35,14 @@ class Report:
 
 @dataclass(slots=True)
 class _Running:
-    """A waiting or running analysis; ``touched`` are the paths that have changed since it began."""
+    """A waiting or running analysis; ``touched`` are the paths that have changed since it began, and ``work``
+    is what the worker does.
+    """
 
     target: Target
     future: asyncio.Future[Report]
     touched: set[str] = field(default_factory=set)
+    work: asyncio.Future[Report] | None = None
 
 
 class Analyses:
@@ -107,17 +110,21 @@ class Analyses:
         target = self._current(uri)
         return None if target is None else self._known.get(target.uri)
 
-    async def settled(self, uri: str) -> tuple[Target, Report] | None:
-        """Return a report on the target of a URI as `latest` does, without waiting where its text is
-        known.
+    async def settled(self, uri: str, asked: bool = False) -> tuple[Target, Report] | None:
+        """Return a report on the target of a URI as `latest` does, without waiting where its text is known.
+
+        If it is ``asked`` for by a user who points at something, no other analysis goes first.
         """
         known = self.known(uri)
-        return known if known is not None and known[0] == self._current(uri) else await self.latest(uri)
+        if known is not None and known[0] == self._current(uri):
+            return known
+        return await self.latest(uri, asked)
 
-    async def latest(self, uri: str) -> tuple[Target, Report] | None:
+    async def latest(self, uri: str, asked: bool = False) -> tuple[Target, Report] | None:
         """Return a report on the target of a URI; None once it is closed.
 
         A text that changes meanwhile is analysed again, so the report is on the text that is open on return.
+        ``asked`` is as in `settled`.
         """
         while (target := self._current(uri)) is not None:
             wait = self._changed.get(target.uri, -math.inf) + self.pause - asyncio.get_running_loop().time()
@@ -128,7 +135,7 @@ class Analyses:
             if known is not None and self.told_of_changes:
                 return target, known
             try:
-                report = await self._report(target)
+                report = await self._report(target, asked)
             except Superseded:
                 continue
             if self._current(uri) == target and self._valid(target) is report:
@@ -141,19 +148,22 @@ class Analyses:
         fits = known is not None and known[0] == target and target.uri not in self._outdated
         return known[1] if known is not None and fits else None
 
-    async def _report(self, target: Target) -> Report:
+    async def _report(self, target: Target, asked: bool) -> Report:
         """Analyse a target, or join the analysis of the same text: each cell of a notebook asks for it.
 
         Raises Superseded.
         """
         running = self._running.get(target.uri)
         if running is None or running.target != target:
-            running = self._submit(target)
+            running = self._submit(target, asked)
+        elif asked and running.work is not None:
+            self._worker.hurry(running.work)
         # Cancelling one request must not cancel the analysis for the others that wait for it.
         return await asyncio.shield(running.future)
 
-    def _submit(self, target: Target) -> _Running:
+    def _submit(self, target: Target, asked: bool) -> _Running:
         urgency = Urgency.TYPED if target.uri == self._typed else Urgency.OPEN
+        urgency = Urgency.ASKED if asked else urgency
         running = _Running(target, asyncio.get_running_loop().create_future())
         self._running[target.uri] = running
 
@@ -168,7 +178,8 @@ class Analyses:
         def finished(done: asyncio.Future[Report]) -> None:
             self._finished(running, done)
 
-        self._worker.submit(begin, urgency, is_stale).add_done_callback(finished)
+        running.work = self._worker.submit(begin, urgency, is_stale)
+        running.work.add_done_callback(finished)
         return running
 
     def _finished(self, running: _Running, done: asyncio.Future[Report]) -> None:

@@ -49,21 +49,24 @@ class Insights:
         self._analyses, self._worker = analyses, worker
         self._made: dict[str, tuple[Report, Insight]] = {}
 
-    async def settled(self, uri: str) -> Insight | None:
-        """Return the insight into the current text; None for closed documents, or failed analyses."""
-        latest = await self._analyses.settled(uri)
-        return None if latest is None else await self._of(*latest)
+    async def settled(self, uri: str, asked: bool = False) -> Insight | None:
+        """Return the insight into the current text; None for closed documents, or failed analyses.
+
+        What a user who points at something ``asked`` for goes before all other work.
+        """
+        latest = await self._analyses.settled(uri, asked)
+        return None if latest is None else await self._of(*latest, asked)
 
     async def known(self, uri: str) -> Insight | None:
         """Return the last insight, which may be into an older text: good enough while the user types."""
         known = self._analyses.known(uri)
-        return await self.settled(uri) if known is None else await self._of(*known)
+        return await self.settled(uri, asked=True) if known is None else await self._of(*known, asked=True)
 
     def forget(self, uri: str) -> None:
         """Forget a target that was closed."""
         self._made.pop(uri, None)
 
-    async def _of(self, target: Target, report: Report) -> Insight | None:
+    async def _of(self, target: Target, report: Report, asked: bool) -> Insight | None:
         made, analysis, settings = self._made.get(target.uri), report.analysis, report.settings
         if made is not None and made[0] is report:
             return made[1]
@@ -76,7 +79,7 @@ class Insights:
             _ = analysis.scopes
             return Insight(target, analysis, settings, knowledge, analysis.axes)
 
-        insight = await self._worker.submit(lambda: make, Urgency.TYPED)
+        insight = await self._worker.submit(lambda: make, Urgency.ASKED if asked else Urgency.TYPED)
         self._made[target.uri] = (report, insight)
         return insight
 

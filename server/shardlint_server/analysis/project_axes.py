@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from pygls.workspace import Workspace
 
@@ -20,8 +21,15 @@ if TYPE_CHECKING:
     from shardlint.api import AxisIndex
     from shardlint_server.analysis.insights import Insight
 
-#: Runs work in the analysis thread, with the open texts at that time.
-Submit = Callable[["Callable[[dict[str, bytes]], AxisIndex]", Urgency], "Awaitable[AxisIndex]"]
+T = TypeVar("T")
+#: Says how far the work is, by a name, a number and the total; returns whether it is to stop.
+Report = Callable[[str, int, int], bool]
+
+
+class Submit(Protocol):
+    """Runs work in the analysis thread, with the open texts at that time."""
+
+    def __call__(self, work: Callable[[dict[str, bytes]], T], urgency: Urgency) -> Awaitable[T]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +53,27 @@ class ProjectAxes:
         """Return the axes of the project as last computed, None before the first request."""
         return self._axes.get(self._folder(insight))
 
-    async def around(self, insight: Insight) -> AxisIndex:
-        """Return the axes of the project that contains a target."""
+    async def around(self, insight: Insight, report: Report) -> AxisIndex | None:
+        """Return the axes of the project that contains a target; None if ``report`` says to stop.
+
+        Each file is work of its own, so that what a user types is never behind more than one of them.
+        """
         workspace, folder, asked = self._workspace, self._folder(insight), insight.target
         notebooks = [target_of(workspace, uri) for uri in workspace.notebook_documents]
         beside = [asked, *(target for target in notebooks if target is not None)]
-
-        def make(opened: dict[str, bytes]) -> AxisIndex:
-            with editing.opened(opened):
-                return self._made(folder, beside)
-
-        self._axes[folder] = await self._submit(make, Urgency.TYPED)
+        linter, sources = await self._submit(
+            lambda opened: self._read(folder, beside, opened), Urgency.PROJECT
+        )
+        analyses = self._analyses.setdefault(folder, {})
+        for number, (path, source) in enumerate(sources.items()):
+            if report(os.path.basename(path), number, len(sources)):
+                return None
+            work = partial(_analysed, linter, source, analyses.get(path))
+            analyses[path] = await self._submit(work, Urgency.PROJECT)
+        self._analyses[folder] = kept = {path: analyses[path] for path in sources}
+        self._axes[folder] = await self._submit(
+            lambda _: axes_of(one.analysis for one in kept.values()), Urgency.PROJECT
+        )
         return self._axes[folder]
 
     def _folder(self, insight: Insight) -> str:
@@ -70,25 +88,29 @@ class ProjectAxes:
         too_wide = root in (os.path.abspath(os.sep), os.path.expanduser("~"))
         return root if inside and not too_wide else beside
 
-    def _made(self, folder: str, targets: Sequence[Target]) -> AxisIndex:
-        """Return the axes of the files in a folder, and of open documents; runs in the analysis thread."""
-        linter = Linter(self._settings(folder), self._settings)
-        sources = {source.path: source for source in linter.read_paths([folder])[1]}
+    def _read(
+        self, folder: str, targets: Sequence[Target], opened: dict[str, bytes]
+    ) -> tuple[Linter, dict[str, editing.Source]]:
+        """Return the sources of a folder, and of open documents, by path; runs in the analysis thread."""
+        with editing.opened(opened):
+            linter = Linter(self._settings(folder), self._settings)
+            read = linter.read_paths([folder], lambda *_: editing.look())[1]
+        sources = {source.path: source for source in read}
         for target in targets:
             if not os.path.isabs(target.path) or target.path.startswith(os.path.join(folder, "")):
                 sources[target.path] = source_of(target)
-        before = self._analyses.get(folder, {})
-        analyses = {path: _analysed(linter, source, before.get(path)) for path, source in sources.items()}
-        self._analyses[folder] = analyses
-        return axes_of(one.analysis for one in analyses.values())
+        return linter, sources
 
     def _settings(self, folder: str) -> Settings:
         return dataclasses.replace(self._configuration.settings_of_folder(folder), editing=True)
 
 
-def _analysed(linter: Linter, source: editing.Source, kept: _FileAnalysis | None) -> _FileAnalysis:
-    if kept is not None and kept.source == source and kept.record.holds():
-        return kept
-    with editing.recorded() as record:
-        analysis = linter.analysis(source)
+def _analysed(
+    linter: Linter, source: editing.Source, kept: _FileAnalysis | None, opened: dict[str, bytes]
+) -> _FileAnalysis:
+    with editing.opened(opened):
+        if kept is not None and kept.source == source and kept.record.holds():
+            return kept
+        with editing.recorded() as record:
+            analysis = linter.analysis(source)
     return _FileAnalysis(source, analysis, record)

@@ -18,11 +18,15 @@ T = TypeVar("T")
 
 
 class Urgency(IntEnum):
-    """The urgency of work: for a user who types, for one who views an open file, or for no one."""
+    """The urgency of work: for a user who points at something, for one who types, for one who views an open
+    file, for a request about the whole project, or for no one.
+    """
 
-    TYPED = 0
-    OPEN = 1
-    WORKSPACE = 2
+    ASKED = 0
+    TYPED = 1
+    OPEN = 2
+    PROJECT = 3
+    WORKSPACE = 4
 
 
 class Superseded(Exception):
@@ -82,6 +86,16 @@ class Worker:
         self._stay_awake()
         self._pump()
         return future
+
+    def hurry(self, future: asyncio.Future[Any]) -> None:
+        """Do waiting work next: its user points at something, and waits."""
+        job = next((job for job in self._waiting if job.future is future), None)
+        if job is None or job.urgency is Urgency.ASKED:
+            return
+        job.urgency = Urgency.ASKED
+        heapq.heapify(self._waiting)
+        if self._running is not None and self._running.urgency > Urgency.ASKED:
+            self._running.stop.ask()
 
     def look(self) -> None:
         """Stop the running work if it is no longer needed."""

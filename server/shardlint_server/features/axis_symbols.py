@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcRequestCancelled
 
 from shardlint.model.spans import Span
 from shardlint_server.analysis.insights import position_in
 from shardlint_server.documents.conversion import to_range
 from shardlint_server.documents.texts import location_of, text_of
+from shardlint_server.presentation.progress import late_progress
 from shardlint_server.session import ShardlintServer
 
 if TYPE_CHECKING:
@@ -61,7 +64,7 @@ async def highlight(
 
 async def axis_at(server: ShardlintServer, uri: str, position: types.Position) -> tuple[Span, Axis] | None:
     """Return the literal at a position that names an axis, and the axis as known in the document."""
-    insight = await server.insights.settled(uri)
+    insight = await server.insights.settled(uri, asked=True)
     at = None if insight is None else position_in(server.workspace.position_codec, insight, uri, position)
     if insight is None or at is None:
         return None
@@ -71,12 +74,27 @@ async def axis_at(server: ShardlintServer, uri: str, position: types.Position) -
 async def project_axis_at(
     server: ShardlintServer, uri: str, position: types.Position
 ) -> tuple[Span, Axis, AxisIndex] | None:
-    """Return the same as `axis_at`, with the axis as known in the project, and all axes of the project."""
-    insight = await server.insights.settled(uri)
+    """Return the same as `axis_at`, with the axis as known in the project, and all axes of the project.
+
+    Raises JsonRpcRequestCancelled when the user cancels.
+    """
+    insight = await server.insights.settled(uri, asked=True)
     at = None if insight is None else position_in(server.workspace.position_codec, insight, uri, position)
     if insight is None or at is None or insight.axes.at(at.path, at.line, at.column, at.part.cell) is None:
         return None
-    axes = await server.projects.around(insight)
+    try:
+        async with late_progress(server, "Looking through the project") as bar:
+
+            def report(message: str, done: int, of: int) -> bool:
+                bar.report(message, done, of)
+                return bar.cancelled.is_set()
+
+            axes = await server.projects.around(insight, report)
+    except asyncio.CancelledError:
+        server.worker.look()
+        raise
+    if axes is None:
+        raise JsonRpcRequestCancelled("cancelled by the user")
     found = axes.at(at.path, at.line, at.column, at.part.cell)
     return None if found is None else (*found, axes)
 

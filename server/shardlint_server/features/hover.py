@@ -31,7 +31,7 @@ def register(server: ShardlintServer) -> None:
 
 async def hover(server: ShardlintServer, params: types.HoverParams) -> types.Hover | None:
     """Return the facts about the code at a position."""
-    insight = await server.insights.settled(params.text_document.uri)
+    insight = await server.insights.settled(params.text_document.uri, asked=True)
     if insight is None:
         return None
     at = position_in(server.workspace.position_codec, insight, params.text_document.uri, params.position)

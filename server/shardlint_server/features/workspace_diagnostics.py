@@ -15,11 +15,13 @@ from shardlint.api import Linter, editing
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint_server.analysis.worker import Superseded, Urgency
 from shardlint_server.features.diagnostics import result_id
-from shardlint_server.presentation.progress import Bar, progress
+from shardlint_server.presentation.progress import Bar, late_progress, progress
 from shardlint_server.session import ShardlintServer
 
 #: Seconds between two parts of an answer.
 _INTERVAL = 0.25
+#: A folder with more files that matter is not checked as a whole, unless its user says so.
+_FEW = 200
 T = TypeVar("T")
 Item = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
 
@@ -40,6 +42,8 @@ class WorkspaceReports:
         self._known: dict[str, _Known] = {}
         #: The generation of the last complete answer, and its result ids by URI.
         self._last: tuple[int, dict[str, str]] = (-1, {})
+        #: The generation in which the user cancelled an answer.
+        self._cancelled = -1
 
     async def answer(
         self, params: types.WorkspaceDiagnosticParams, bar: Bar
@@ -47,7 +51,8 @@ class WorkspaceReports:
         """Report on every file; in parts, where the client accepts partial results."""
         before = {one.uri: one.value for one in params.previous_result_ids}
         generation, last = self._last
-        if generation == self._server.generation and before == last and self._server.analyses.told_of_changes:
+        same = generation == self._server.generation and before == last
+        if self._server.analyses.told_of_changes and (same or self._cancelled == self._server.generation):
             return types.WorkspaceDiagnosticReport(
                 items=[_unchanged(uri, result) for uri, result in before.items()]
             )
@@ -57,6 +62,8 @@ class WorkspaceReports:
         paths = await self._submit(self._paths)
         for number, path in enumerate(paths):
             if bar.cancelled.is_set():
+                # A client that asks again and again is not given what its user has cancelled.
+                self._cancelled = generation
                 return sender.end()
             bar.report(path.rpartition("/")[2], number, len(paths))
             uri = uris.from_fs_path(path)
@@ -103,11 +110,13 @@ class WorkspaceReports:
         with editing.opened(opened):
             for folder in self._server.folders():
                 options = configuration.options_of(folder)
-                if not options.enable or options.diagnosticMode != "workspace":
+                if not options.enable or options.diagnosticMode == "openFilesOnly":
                     continue
                 settings = configuration.settings_of_folder(folder)
                 linter = Linter(settings, configuration.settings_of_folder)
                 _, sources = linter.read_paths([folder], lambda *_: editing.look())
+                if options.diagnosticMode == "auto" and len(sources) > _FEW:
+                    continue
                 found.update(dict.fromkeys(source.path for source in sources))
         return list(found)
 
@@ -159,9 +168,12 @@ def register(server: ShardlintServer) -> None:
     ) -> types.WorkspaceDiagnosticReport:
         """Report on the workspace; what is cancelled ends at once."""
         try:
+            title = "Checking the workspace"
             if params.work_done_token is None:
-                return await reports.answer(params, Bar(server, None))
-            async with progress(server, "Checking the workspace", params.work_done_token) as bar:
+                # VS Code gives no token, and accepts one of ours.
+                async with late_progress(server, title) as bar:
+                    return await reports.answer(params, bar)
+            async with progress(server, title, params.work_done_token) as bar:
                 return await reports.answer(params, bar)
         except asyncio.CancelledError:
             server.worker.look()

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from lsprotocol import types
 
 from shardlint.api import media
 from shardlint_server.session import ShardlintServer
+
+#: Seconds after which work shows its progress.
+_MOMENT = 0.5
 
 
 class Bar:
@@ -22,6 +25,10 @@ class Bar:
         self._shown = -1
         self.cancelled = asyncio.Event()
 
+    def follow(self, shown: Bar) -> None:
+        """Report on the bar of another, and be cancelled with it."""
+        self._token, self.cancelled = shown._token, shown.cancelled
+
     def report(self, message: str, done: int, of: int) -> None:
         """Report progress; a value that would look the same is not sent."""
         percentage = 100 * done // max(of, 1)
@@ -31,6 +38,26 @@ class Bar:
         self._server.work_done_progress.report(
             self._token, types.WorkDoneProgressReport(message=media.message(message), percentage=percentage)
         )
+
+
+@asynccontextmanager
+async def late_progress(server: ShardlintServer, title: str) -> AsyncIterator[Bar]:
+    """Show a bar of our own for work that takes longer than a moment."""
+    bar = Bar(server, None)
+
+    async def show() -> None:
+        await asyncio.sleep(_MOMENT)
+        async with progress(server, title) as shown:
+            bar.follow(shown)
+            await asyncio.Event().wait()
+
+    shows = asyncio.create_task(show())
+    try:
+        yield bar
+    finally:
+        shows.cancel()
+        with suppress(asyncio.CancelledError):
+            await shows
 
 
 @asynccontextmanager

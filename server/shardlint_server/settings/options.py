@@ -26,9 +26,10 @@ class Options:
     state it; None when it is not known. ``settings`` are keys of the configuration that take precedence over
     files, like options of the command line, and ``configuration`` is a file that is read instead of the
     nearest one. With ``diagnosticMode`` ``workspace`` files that are not open are checked, too, if the editor
-    requests it. ``debounce`` is the pause in typing, in milliseconds, after which a text is checked.
-    ``python`` is an interpreter that has JAX, and ``trusted`` is true if the user trusts the workspace, so
-    that its code may be run on request: both can be set at the start only. ``inlayHints`` turns kinds of
+    requests it; with ``auto`` only in folders with few files. ``debounce`` is the pause in typing, in
+    milliseconds, after which a text is checked. ``python`` is an interpreter that has JAX, and ``trusted`` is
+    true if the user trusts the workspace, so that its code may be run on request: both can be set at the
+    start only. ``inlayHints`` turns kinds of
     inlay hints off: ``shards`` after specs, and ``localShapes`` in bodies of shard_map.
     """
 
@@ -36,7 +37,7 @@ class Options:
     devices: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     configuration: str | None = None
-    diagnosticMode: str = "workspace"
+    diagnosticMode: str = "auto"
     debounce: int = 150
     python: str | None = None
     trusted: bool = False
@@ -62,8 +63,8 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "settings": ("an object of configuration keys", lambda value: isinstance(value, dict)),
     "configuration": ("the path of a configuration file", _is_text),
     "diagnosticMode": (
-        '"workspace" or "openFilesOnly"',
-        lambda value: value in ("workspace", "openFilesOnly"),
+        '"auto", "workspace" or "openFilesOnly"',
+        lambda value: value in ("auto", "workspace", "openFilesOnly"),
     ),
     "debounce": ("a number of milliseconds", _is_at_least(0)),
     "python": ("the path of a Python interpreter", _is_text),
