@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlint.laws.core.array_types import TypeSharding
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Shape, equal
 from shardlint.laws.core.values import AxisType, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
@@ -58,3 +58,21 @@ def _shardings_differ(before: TypeSharding | None, after: TypeSharding | None) -
     first, second = ([entry_axes(e) for e in one.spec.entries] for one in (before, after))
     width = max(len(first), len(second))
     return first + [()] * (width - len(first)) != second + [()] * (width - len(second))
+
+
+def judge_rows(kind: ArrayType) -> Verdict:
+    """Judge an array that a loop takes row by row: on Explicit axes its type must not split the rows.
+
+    `loops.scan`, which `lax.map` is without ``batch_size``. ValueError when the loop is traced.
+    """
+    sharding = kind.sharding
+    if kind.shape is None or sharding is None or sharding.mesh is None:
+        return Undecided("the type is not known")
+    mesh, entry = sharding.mesh, next(iter(sharding.spec.entries), None)
+    axes = [axis for axis in entry_axes(entry) if axis in mesh.names]
+    if not axes or any(mesh.types[mesh.names.index(axis)] is not AxisType.EXPLICIT for axis in axes):
+        return Accepted()
+    if not since("0.7.2"):
+        return Undecided("not measured on older releases")
+    wanted, size = "arrays whose first dimension, which it takes one by one, is whole", kind.shape[0]
+    return Rejected(Cause.UNSUPPORTED, "ValueError", "trace", 0, axis=axes[0], size=size, detail=wanted)

@@ -34,6 +34,8 @@ from shardlint.inference.overlays.arrays.operands import (
     table,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.recording import record_operation, short_name
+from shardlint.inference.overlays.jax.explicit.type_conversion import type_of
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of, vary
 from shardlint.inference.overlays.jax.sharding.movement import note_loop
 from shardlint.inference.overlays.jax.transforms.taint import MARK, unmarked
@@ -42,7 +44,7 @@ from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, fresh
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Rejected
-from shardlint.laws.transforms.loop_carries import Carried, judge_carry
+from shardlint.laws.transforms.loop_carries import Carried, judge_carry, judge_rows
 from shardlint.laws.transforms.varying import CONSTANT, UNKNOWN, Variation, of_equal_types, one_of
 from shardlint.model.uses import CarryUse
 
@@ -195,6 +197,18 @@ def _traced_call(call: Call, function: Value, args: list[Value]) -> Value:
         return call.interpreter.call(function, args, {}, call.place)
 
 
+def _takes_split_rows(call: Call, xs: Value) -> bool:
+    """Record arrays that a loop takes row by row although their types split the rows; return whether any is."""
+    for leaf in leaves(xs):
+        if isinstance(leaf, Array) and leaf.shape and (found := type_of(leaf)) is not None:
+            verdict = judge_rows(found)
+            if isinstance(verdict, Rejected):
+                name = short_name(call.name)
+                record_operation(call.interpreter, call.place, verdict, name, [leaf], {}, lambda *_: None)
+                return True
+    return False
+
+
 def scan(call: Call) -> Value:
     """`scan(f, init, xs, length)`: the carry, in the type of ``init``, and the stacked outputs."""
     function, init, xs, length, *_ = call.bind(
@@ -208,6 +222,8 @@ def scan(call: Call) -> Value:
         size = as_dim(length) if given(length) else None
     carry = _begun(call, init)
     if not unknown_xs:
+        if _takes_split_rows(call, xs):
+            return Unknown("JAX rejects this loop")
         note_loop(call.interpreter, xs, "scan", call.place)
     step = xs if unknown_xs else tree_map(_row, xs)
     answer = _traced_call(call, function, [carry, step])
@@ -280,10 +296,12 @@ def _branches(call: Call, branches: list[Value], operands: list[Value]) -> Value
 
 def map_(call: Call) -> Value:
     """`lax.map(f, xs)`: the stacked results of f on each slice."""
-    function, xs, _ = call.bind("f", "xs", batch_size=None)
+    function, xs, batch = call.bind("f", "xs", batch_size=None)
     if function is None or xs is None or isinstance(xs, Unknown):
         unresolved("the arguments are not known")
     size = _leading(xs)
+    if not given(batch) and _takes_split_rows(call, xs):
+        return Unknown("JAX rejects this loop")
     note_loop(call.interpreter, xs, "map", call.place)
     row = tree_map(_row, xs)
     answer = _traced_call(call, function, [row])
