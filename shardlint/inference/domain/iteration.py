@@ -60,8 +60,18 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
     elif isinstance(value, Array) and value.shape and isinstance(value.shape[0], int):
         items = (element(value),) * min(value.shape[0], MAX_UNROLLED + 1)
     elif isinstance(value, Devices) and value.shape and isinstance(value.shape[0], int):
-        items = (Devices(value.shape[1:], value.numpy),) * min(value.shape[0], MAX_UNROLLED + 1)
+        items = _rows_of(value, min(value.shape[0], MAX_UNROLLED + 1))
     return items if items is not None and len(items) <= MAX_UNROLLED else None
+
+
+def _rows_of(devices: Devices, count: int) -> tuple[Value, ...]:
+    """Return the first rows of an array of devices."""
+    shape, ids = devices.shape[1:], devices.ids
+    if ids is None or not isinstance(devices.shape[0], int):
+        return (Devices(shape, devices.numpy),) * count
+    width = len(ids) // devices.shape[0] if devices.shape[0] else 0
+    rows = (ids[i * width : (i + 1) * width] for i in range(count))
+    return tuple(Devices(shape, devices.numpy, ids=row) for row in rows)
 
 
 def viewed(view: LibraryObject) -> tuple[Value, ...] | None:

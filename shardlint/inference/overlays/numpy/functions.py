@@ -24,9 +24,16 @@ from shardlint.laws.core.dims import Shape
 _SHARED: dict[str, Transfer] = transfers(SHARED, numpy=True)
 
 _DEVICES: dict[str, Transfer] = {
-    "reshape": device_arrays.keeps_devices(device_arrays.reshape_of, _SHARED["reshape"]),
-    "transpose": device_arrays.keeps_devices(device_arrays.transpose_of, _SHARED["transpose"]),
-    "expand_dims": device_arrays.keeps_devices(device_arrays.expand_of, _SHARED["expand_dims"]),
+    name: device_arrays.keeps_devices(shape, order, _SHARED[name])
+    for name, shape, order in (
+        ("reshape", device_arrays.reshape_of, device_arrays.reshape_order),
+        ("transpose", device_arrays.transpose_of, device_arrays.transpose_order),
+        ("expand_dims", device_arrays.expand_of, device_arrays.expand_order),
+    )
+} | {
+    name: device_arrays.on_devices(arrange, _SHARED[name])
+    for name, arrange in device_arrays.FUNCTIONS.items()
+    if name in _SHARED
 }
 
 

@@ -198,7 +198,7 @@ def _traced_call(call: Call, function: Value, args: list[Value]) -> Value:
 
 
 def _takes_split_rows(call: Call, xs: Value) -> bool:
-    """Record arrays that a loop takes row by row although their types split the rows; return whether any is."""
+    """Record an array that a loop takes row by row though its type splits the rows; return whether any is."""
     for leaf in leaves(xs):
         if isinstance(leaf, Array) and leaf.shape and (found := type_of(leaf)) is not None:
             verdict = judge_rows(found)

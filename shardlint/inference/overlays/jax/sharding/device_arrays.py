@@ -8,11 +8,13 @@ from dataclasses import replace
 from shardlint.inference.domain.values import (
     Const,
     Devices,
+    ListValue,
     Slice,
     Tuple,
     Value,
     as_dim,
     as_int,
+    as_items,
     as_str,
     integer,
     is_none,
@@ -31,6 +33,26 @@ from shardlint.inference.overlays.arrays.layout import (
 from shardlint.inference.overlays.arrays.operands import Stop, Transfer, is_numpy, known_int, table
 from shardlint.laws.core.dims import Shape, product
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.meshes.device_order import Grid, Index, NoOrder, concatenated, stacked
+
+
+def grid_of(value: Value | None) -> Grid | None:
+    """Return devices whose order is known, as an array of them; None for others."""
+    if not isinstance(value, Devices) or value.ids is None:
+        return None
+    shape = tuple(size for size in value.shape if isinstance(size, int))
+    return Grid(shape, value.ids) if len(shape) == len(value.shape) else None
+
+
+def _arranged(shape: Shape, like: Devices, arrange: Callable[[Grid], Grid]) -> Devices:
+    """Return devices of this shape, in the order in which numpy arranges them, where that is followed."""
+    grid = grid_of(like)
+    try:
+        found = None if grid is None else arrange(grid)
+    except NoOrder:
+        found = None
+    ids = found.ids if found is not None and found.shape == shape else None
+    return replace(like, shape=shape, ids=ids)
 
 
 def index_devices(devices: Devices, key: Value) -> Value:
@@ -41,27 +63,41 @@ def index_devices(devices: Devices, key: Value) -> Value:
         shape = indexed(devices.shape, key, devices.numpy)
     except Stop as stop:
         return stop.answer("indexing")
-    return Unknown("indexing") if shape is None else replace(devices, shape=shape, ids=_picked(devices, key))
+    if shape is None:
+        return Unknown("indexing")
+
+    def pick(grid: Grid) -> Grid:
+        return grid.picked([_index(part) for part in (key.items if isinstance(key, Tuple) else (key,))])
+
+    return _arranged(shape, devices, pick)
 
 
-def _picked(devices: Devices, key: Value) -> tuple[int, ...] | None:
-    """Return the ids that an integer or a slice of integers selects along the first dimension."""
-    rows = devices.shape[0] if devices.shape else None
-    if devices.ids is None or not isinstance(rows, int) or not rows:
+def _index(part: Value) -> Index:
+    """Return an index as numpy would see it. Raises NoOrder if it is not known."""
+    if isinstance(part, Slice):
+        bounds = [None if is_none(bound) else _integer(bound) for bound in (part.start, part.stop, part.step)]
+        return slice(*bounds)
+    if is_none(part):
         return None
-    width = len(devices.ids) // rows
-    if isinstance(key, Slice):
-        bounds = [None if is_none(part) else as_int(part) for part in (key.start, key.stop, key.step)]
-        parts = (key.start, key.stop, key.step)
-        if any(b is None and not is_none(part) for b, part in zip(bounds, parts, strict=True)):
-            return None
-        picked = range(rows)[slice(*bounds)]
-    else:
-        at = as_int(key)
-        if at is None or not -rows <= at < rows:
-            return None
-        picked = range(rows)[at : at + 1] if at >= 0 else range(rows)[at : at + 1 or None]
-    return tuple(i for row in picked for i in devices.ids[row * width : (row + 1) * width])
+    if isinstance(part, Const) and part.value is Ellipsis:
+        return Ellipsis
+    if isinstance(part, ListValue) and part.items is not None:
+        return [_integer(item) for item in part.items]
+    return _integer(part)
+
+
+def _integer(value: Value | None) -> int:
+    number = as_int(value)
+    if number is None:
+        raise NoOrder
+    return number
+
+
+def _integers(value: Value | None) -> list[int] | None:
+    """Return an integer, or several, as a list; None for None. Raises NoOrder if they are not known."""
+    if value is None or is_none(value):
+        return None
+    return [_integer(item) for item in as_items(value) or (value,)]
 
 
 def length(devices: Devices) -> Value:
@@ -76,9 +112,10 @@ def _receiver(call: Call) -> Devices:
     return receiver
 
 
-def _method(rearrange: Callable[[Call, Shape], Shape | None], in_order: bool = True) -> Transfer:
-    """Return a method of a numpy array of devices that returns one of another shape, in the same order or
-    not."""
+def _method(
+    rearrange: Callable[[Call, Shape], Shape | None], arrange: Callable[[Call, Grid], Grid]
+) -> Transfer:
+    """Return a method of a numpy array of devices: the shape of its result, and the devices in it."""
 
     def transfer(call: Call) -> Value:
         devices = _receiver(call)
@@ -87,10 +124,30 @@ def _method(rearrange: Callable[[Call, Shape], Shape | None], in_order: bool = T
         shape = rearrange(call, devices.shape)
         if shape is None:
             raise Stop("the rank is not known")
-        plain = in_order and not call.kwargs and not any(as_str(value) for value in call.args[1:])
-        return replace(devices, shape=shape, ids=devices.ids if plain else None)
+        return _arranged(shape, devices, lambda grid: arrange(call, grid))
 
     return transfer
+
+
+def _order(call: Call, position: int | None = None) -> str:
+    """Return the argument ``order``. Raises NoOrder if it is not known."""
+    given = call.argument(position, "order")
+    order = "C" if given is None else as_str(given)
+    if order is None:
+        raise NoOrder
+    return order
+
+
+def _ravelled(call: Call, grid: Grid) -> Grid:
+    return grid.reshaped([-1] if grid.ids else [0], _order(call, 1))
+
+
+def _swapped(call: Call, grid: Grid) -> Grid:
+    _, first, second = call.bind("self_", "axis1", "axis2")
+    order = list(range(len(grid.shape)))
+    one, other = grid.axis(_integer(first)), grid.axis(_integer(second))
+    order[one], order[other] = order[other], order[one]
+    return grid.transposed(order)
 
 
 def _star(call: Call) -> Value | None:
@@ -122,13 +179,19 @@ def _tolist(call: Call) -> Value:
 
 #: Methods of numpy arrays of devices; the receiver is the first argument.
 METHODS: dict[str, Transfer] = table("", {
-    "reshape": _method(lambda call, shape: reshaped(shape, target_items(_star(call)), numpy=True)),
-    "transpose": _method(lambda call, shape: permuted(shape, _star(call)), in_order=False),
-    "flatten": _method(lambda call, shape: (product(shape),)),
-    "ravel": _method(lambda call, shape: (product(shape),)),
-    "squeeze": _method(_squeeze),
-    "swapaxes": _method(_swapaxes, in_order=False),
-    "copy": _method(lambda call, shape: shape),
+    "reshape": _method(
+        lambda call, shape: reshaped(shape, target_items(_star(call)), numpy=True),
+        lambda call, grid: grid.reshaped(_integers(_star(call)) or [], _order(call)),
+    ),
+    "transpose": _method(
+        lambda call, shape: permuted(shape, _star(call)),
+        lambda call, grid: grid.transposed(_integers(_star(call))),
+    ),
+    "flatten": _method(lambda call, shape: (product(shape),), _ravelled),
+    "ravel": _method(lambda call, shape: (product(shape),), _ravelled),
+    "squeeze": _method(_squeeze, lambda call, grid: _squeezed(call, grid)),
+    "swapaxes": _method(_swapaxes, _swapped),
+    "copy": _method(lambda call, shape: shape, lambda call, grid: grid),
     "tolist": _tolist,
 })  # fmt: skip
 
@@ -136,12 +199,144 @@ ATTRIBUTES: dict[str, Callable[[Devices], Value]] = {
     "shape": lambda devices: shape_value(devices.shape),
     "size": lambda devices: integer(product(devices.shape)),
     "ndim": lambda devices: Const(len(devices.shape)),
-    "T": lambda devices: replace(devices, shape=devices.shape[::-1], ids=None),
+    "T": lambda devices: _arranged(devices.shape[::-1], devices, Grid.transposed),
     "flat": lambda devices: replace(devices, shape=(product(devices.shape),)),
 }
 
 
-def keeps_devices(rearrange: Callable[[Call, Devices], Shape | None], otherwise: Transfer) -> Transfer:
+def _squeezed(call: Call, grid: Grid) -> Grid:
+    _, axis = call.bind("self_", axis=None)
+    chosen = _integers(axis)
+    gone = (
+        [k for k, size in enumerate(grid.shape) if size == 1]
+        if chosen is None
+        else [grid.axis(one) for one in chosen]
+    )
+    return grid.reshaped([size for k, size in enumerate(grid.shape) if k not in gone])
+
+
+# -- functions of numpy ---------------------------------------------------------------------------------
+
+
+def on_devices(arrange: Callable[[Call], Grid | list[Grid]], otherwise: Transfer) -> Transfer:
+    """Return a numpy function that rearranges devices as it does arrays (``np.flip(devices)``).
+
+    Where their order is not known, the shape of the result is that of as many unknown devices.
+    """
+
+    def transfer(call: Call) -> Value:
+        first = next(iter(call.args), None)
+        items = as_items(first)
+        if not is_numpy(call) or not any(isinstance(one, Devices) for one in items or (first,)):
+            return otherwise(call)
+        try:
+            found = arrange(call)
+        except NoOrder:
+            return Unknown(f"devices that `{call.name}` arranges")
+        if isinstance(found, list):
+            return ListValue([_made(one) for one in found], call.place, call.interpreter.path)
+        return _made(found)
+
+    def _made(grid: Grid) -> Devices:
+        return Devices(grid.shape, numpy=True, ids=grid.ids)
+
+    return transfer
+
+
+def _grid(value: Value | None) -> Grid:
+    found = grid_of(value)
+    if found is None:
+        raise NoOrder
+    return found
+
+
+def _grids(value: Value | None) -> list[Grid]:
+    return [_grid(item) for item in as_items(value) or ()]
+
+
+def _flip(call: Call) -> Grid:
+    m, axis = call.bind("m", axis=None)
+    return _grid(m).flipped(_integers(axis))
+
+
+def _flipped_along(axis: int) -> Callable[[Call], Grid]:
+    def flip(call: Call) -> Grid:
+        (m,) = call.bind("m")
+        return _grid(m).flipped([axis])
+
+    return flip
+
+
+def _roll(call: Call) -> Grid:
+    a, shift, axis = call.bind("a", "shift", axis=None)
+    grid, shifts, axes = _grid(a), _integers(shift) or [], _integers(axis)
+    if axes is None:
+        return grid.rolled(sum(shifts))
+    if len(shifts) == 1:
+        shifts *= len(axes)
+    if len(shifts) != len(axes):
+        raise NoOrder
+    for number, along in zip(shifts, axes, strict=True):
+        grid = grid.rolled(number, along)
+    return grid
+
+
+def _moveaxis(call: Call) -> Grid:
+    a, source, destination = call.bind("a", "source", "destination")
+    return _grid(a).moved(_integers(source) or [], _integers(destination) or [])
+
+
+def _concatenate(call: Call) -> Grid:
+    arrays, axis, *_ = call.bind("arrays", axis=Const(0))
+    grids, along = _grids(arrays), _integers(axis)
+    if along is None:
+        return concatenated([grid.reshaped([len(grid.ids)]) for grid in grids])
+    return concatenated(grids, along[0])
+
+
+def _stack(call: Call) -> Grid:
+    arrays, axis = call.bind("arrays", axis=Const(0))
+    return stacked(_grids(arrays), _integer(axis))
+
+
+def _split(uneven: bool) -> Callable[[Call], list[Grid]]:
+    def split(call: Call) -> list[Grid]:
+        array, sections, axis = call.bind("ary", "indices_or_sections", axis=Const(0))
+        count = as_int(sections)
+        return _grid(array).split(
+            count if count is not None else _integers(sections) or [], _integer(axis), uneven
+        )
+
+    return split
+
+
+#: Functions of numpy that give arrays of devices, and lists of them.
+FUNCTIONS: dict[str, Callable[[Call], Grid | list[Grid]]] = {
+    "flip": _flip,
+    "flipud": _flipped_along(0),
+    "fliplr": _flipped_along(1),
+    "roll": _roll,
+    "moveaxis": _moveaxis,
+    "swapaxes": lambda call: _swapped(_receiving(call), _grid(call.argument(0, "a"))),
+    "concatenate": _concatenate,
+    "stack": _stack,
+    "split": _split(uneven=False),
+    "array_split": _split(uneven=True),
+}
+
+
+def _receiving(call: Call) -> Call:
+    """Return a call of a function as one of the method: its array is the receiver."""
+    kwargs = {name: value for name, value in call.kwargs.items() if name != "a"}
+    args = call.args if "a" not in call.kwargs else [call.kwargs["a"], *call.args]
+    return Call(call.interpreter, call.name, args, kwargs, call.place, call.opaque, call.arg_places)
+
+
+def keeps_devices(
+    rearrange: Callable[[Call, Devices], Shape | None],
+    arrange: Callable[[Call, Grid], Grid],
+    otherwise: Transfer,
+) -> Transfer:
     """Return a numpy function that rearranges devices as it does arrays (``np.reshape(devices, ...)``)."""
 
     def transfer(call: Call) -> Value:
@@ -151,7 +346,8 @@ def keeps_devices(rearrange: Callable[[Call, Devices], Shape | None], otherwise:
         shape = rearrange(call, devices)
         if shape is None:
             raise Stop("the rank is not known")
-        return Devices(shape, numpy=True, origin=devices.origin)
+        made = Devices(shape, numpy=True, origin=devices.origin, ids=devices.ids)
+        return _arranged(shape, replace(made, shape=devices.shape), lambda grid: arrange(call, grid))
 
     return transfer
 
@@ -172,3 +368,22 @@ def expand_of(call: Call, devices: Devices) -> Shape:
     """`np.expand_dims(devices, axis)`."""
     _, axis = call.bind("a", "axis")
     return expanded(devices.shape, axis)
+
+
+def reshape_order(call: Call, grid: Grid) -> Grid:
+    """Return the devices in `np.reshape(devices, shape, order)`."""
+    _, shape, _ = call.bind("a", "shape", order=None)
+    return grid.reshaped(_integers(shape) or [], _order(call, 2))
+
+
+def transpose_order(call: Call, grid: Grid) -> Grid:
+    """Return the devices in `np.transpose(devices, axes)`."""
+    _, axes = call.bind("a", axes=None)
+    return grid.transposed(_integers(axes))
+
+
+def expand_order(call: Call, grid: Grid) -> Grid:
+    """Return the devices in `np.expand_dims(devices, axis)`."""
+    _, axis = call.bind("a", "axis")
+    shape = expanded(grid.shape, axis)
+    return grid.reshaped([size for size in shape if isinstance(size, int)])
