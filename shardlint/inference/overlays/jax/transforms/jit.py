@@ -33,6 +33,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     record_mismatch,
     rejected_at,
 )
+from shardlint.inference.overlays.jax.transforms.donation import note_donated
 from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     TRACING,
     Argument,
@@ -122,6 +123,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         if moves:
             return result
         if not given(out_shardings):
+            if lowers(inner):
+                note_donated(call, inner, interpreter.parameter_names(function), received, result)
             note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
             return result
         assert out_shardings is not None
@@ -129,6 +132,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             placed = _place_results(inner, function, out_shardings, result, call.place)
         if lowers(inner) and check_devices(inner, function, seen, kwargs, arguments, placed):
             return Unknown("JAX rejects these out_shardings")
+        if lowers(inner):
+            note_donated(call, inner, interpreter.parameter_names(function), received, placed)
         return _committed(inner, placed)
 
     placed = given(in_shardings) or given(out_shardings)

@@ -1,0 +1,103 @@
+"""Arguments that are donated to a jitted function: what no result can take is kept for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    DictValue,
+    Integer,
+    LibraryObject,
+    ListValue,
+    ShardingValue,
+    Tuple,
+    Value,
+    as_int,
+    as_items,
+    as_str,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.sharding.movement import layout
+from shardlint.inference.overlays.pytrees.nodes import parts
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.placement.array_bytes import text_of_bytes
+from shardlint.laws.placement.donation import Buffer, unusable
+from shardlint.model.uses import Fact
+
+
+def note_donated(
+    made: Call, called: Call, names: Sequence[str], received: Sequence[Value], result: Value
+) -> None:
+    """Record arguments most of whose bytes no result can take.
+
+    ``made`` is the call of `jax.jit`, ``called`` that of its function, whose parameters are ``names``;
+    ``received`` are its arguments by position.
+    """
+    options = ("donate_argnums", "donate_argnames")
+    chosen = {index: option for option in options for index in _chosen(made, option, names)}
+    given = {index: value for index, value in enumerate(received) if index in chosen}
+    results = _buffers(result, placed=True)
+    trees = {index: _buffers(value, placed=False) for index, value in given.items()}
+    if not trees or not results or any(tree is None for tree in trees.values()):
+        return
+    donated = [(index, buffer) for index, tree in trees.items() for buffer in tree or ()]
+    idle = unusable([buffer for _, buffer in donated], results)
+    for index in given if idle else ():
+        total = sum(buffer.count or 0 for at, buffer in donated if at == index)
+        lost = sum(donated[i][1].count or 0 for i in idle or () if donated[i][0] == index)
+        if 2 * lost > total:
+            name = names[index] if index < len(names) else f"argument {index}"
+            _record(made, called, chosen[index], name, lost)
+
+
+def _chosen(made: Call, option: str, names: Sequence[str]) -> list[int]:
+    """Return the positions of the parameters that an option of `jax.jit` donates."""
+    value = made.kwargs.get(option)
+    items = as_items(value)
+    found = [] if value is None else [value] if items is None else items
+    texts, numbers = [as_str(item) for item in found], [as_int(item) for item in found]
+    by_name = [names.index(text) for text in texts if text in names]
+    by_number = [number for number in numbers if number is not None]
+    return by_name + [number if number >= 0 else number + len(names) for number in by_number]
+
+
+def _buffers(tree: Value, *, placed: bool) -> list[Buffer] | None:
+    """Return the arrays of a tree as buffers; None if they are not all known."""
+    found: list[Buffer] = []
+    known = True
+
+    def note(array: Array, _: str) -> Array:
+        nonlocal known
+        known = known and array.shape is not None
+        home: ShardingValue | None = array.sharding if placed else array.laid
+        found.append(Buffer(array.shape or (), array.dtype, None if home is None else layout(home)))
+        return array
+
+    map_arrays(tree, note)
+    return found if known and _is_known(tree) else None
+
+
+def _is_known(tree: Value) -> bool:
+    """Return whether a tree is known to have these leaves and no others."""
+    match tree:
+        case Array() | Integer() | Const():
+            return True
+        case Tuple() | ListValue() if tree.items is not None:
+            return all(map(_is_known, tree.items))
+        case DictValue() if tree.items is not None:
+            return all(map(_is_known, tree.items.values()))
+        case LibraryObject():
+            held = parts(tree)
+            return held is not None and all(map(_is_known, held.values()))
+    return False
+
+
+def _record(made: Call, called: Call, option: str, name: str, lost: int) -> None:
+    place = made.place_of(None, option)
+    facts = [Fact("it is called here", called.place)] if called.place is not place else []
+    silent = f"`{name}` is donated, but no result has the size of {text_of_bytes(lost)} of it"
+    record_of_value(called.interpreter, "jax.jit(donate)", Accepted(), place, facts=facts, silent=silent)
