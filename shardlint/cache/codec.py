@@ -26,7 +26,7 @@ CLASSES = {
     ),
     "shardlint.model.uses": (
         "ApiReference ArityUse CallUse CarryUse CollectiveUse Environment Fact FileProblem "
-        "LocalUse LogicalAxesUse MeshUse MoveUse NameUse OperationUse ParameterUse PatternUse "
+        "LocalUse LogicalAxesUse MadeUse MeshUse MoveUse NameUse OperationUse ParameterUse PatternUse "
         "Placement ShardingUse SpecUse Use ValueUse"
     ),
     "shardlint.laws.core.dims": "Expr Quotient Remainder Symbol",

@@ -99,8 +99,8 @@ class Placement(Use):
     ``subject`` is the array in the user's words (``kernel``, ``argument 0 of `step```); ``raw`` is true for a
     bare ``P`` that takes its mesh from the context. ``spec`` is Junk where the argument is not a spec at all.
     ``dtype`` is a numpy-style name. ``held`` is the array's present sharding on that mesh, None where it is
-    not known. ``beside`` is true where the placing code also creates the spec, or is nested in a function
-    that does.
+    not known. ``made_at`` is the call of a jitted function that made the array whole. ``beside`` is true
+    where the placing code also creates the spec, or is nested in a function that does.
     """
 
     api: Api
@@ -111,6 +111,7 @@ class Placement(Use):
     subject: str = "the array"
     raw: bool = False
     held: Spec | None = None
+    made_at: Place | None = None
     entry_places: tuple[Place | None, ...] = ()
     beside: bool = False
 
@@ -130,6 +131,24 @@ class MoveUse(Use):
     shape: Shape | Unknown
     dtype: str | None
     subject: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeUse(Use):
+    """Arrays that a jitted function without out_shardings makes itself, and so leaves whole.
+
+    ``subject`` is the largest of them, with ``shape`` and ``dtype``; ``total`` are the bytes of all,
+    ``number`` how many they are. ``split`` describes an argument of the same shape that is split, None if
+    there is none.
+    """
+
+    function: str
+    subject: str
+    shape: Shape
+    dtype: str | None
+    total: int
+    number: int
+    split: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,8 +162,9 @@ class Array:
     ``summed`` are axes that JAX summed it over, being a gradient; ``traits`` as in `Variation`, and
     ``drawn_at`` is where it was drawn at random, ``indexed`` the axes of an `axis_index` and where it names
     them in another order than the specs. ``laid`` is the layout that it certainly has inside jit, on Auto
-    axes. ``committed`` is where it lies outside jit
-    for sure, a sharding (then also its ``sharding``) or one device, because the program put it there.
+    axes; ``made`` is where it was made from no other array, or the jit that returned it. ``committed`` is
+    where it lies outside jit for sure, a sharding (then also its ``sharding``) or one device, because the
+    program put it there.
     """
 
     shape: Shape | None
@@ -184,6 +185,7 @@ class Array:
     drawn_at: Place | None = field(default=None, compare=False)
     indexed: tuple[tuple[str, ...], Place] | None = field(default=None, compare=False)
     laid: ShardingValue | None = field(default=None, compare=False)
+    made: Place | None = field(default=None, compare=False)
 
     @property
     def variation(self) -> Variation:

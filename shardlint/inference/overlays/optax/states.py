@@ -55,7 +55,7 @@ def like(tree: Value, dtype: Value | None = None) -> Value:
     def fresh(array: Array, _: str) -> Value:
         own_dtype = as_dtype(dtype) if cast and dtype is not None else array.dtype
         return replace(array, dtype=own_dtype, weak=False, numpy=False, sharding=None, committed=None,
-                       struct=False, name=None)  # fmt: skip
+                       struct=False, name=None, laid=None, made=array.origin)  # fmt: skip
 
     return map_arrays(tree, fresh)
 

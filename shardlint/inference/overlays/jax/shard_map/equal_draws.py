@@ -21,6 +21,7 @@ from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.shard_map import varying
 from shardlint.inference.overlays.jax.shard_map.axis_order import note_use
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
+from shardlint.inference.overlays.jax.sharding.made_arrays import is_making, made
 from shardlint.inference.overlays.jax.sharding.movement import combined
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
@@ -49,7 +50,11 @@ def finish_call(call: Call, result: Value) -> Value:
         note_use(call.interpreter, (*call.args, *call.kwargs.values()))
     if call.interpreter.context.bound_axes:
         return _drawn(call, found)
-    if call.interpreter.context.in_jit is True and rule_of(call.name) in _ELEMENTWISE:
+    if call.interpreter.context.in_jit is not True:
+        return found
+    if is_making(call.name) or call.name in _DRAWS:
+        return made(call, found)
+    if rule_of(call.name) in _ELEMENTWISE:
         return combined(call.interpreter, found, (*call.args, *call.kwargs.values()))
     return found
 

@@ -25,6 +25,7 @@ def arrived(tree: Value) -> Value:
 
     def lay(array: Array, _: str) -> Array:
         home = array.sharding if array.struct else array.committed
+        array = array if array.made is None else replace(array, made=None)
         return laid(array, home) if isinstance(home, ShardingValue) else array
 
     return map_arrays(tree, lay)
@@ -33,7 +34,7 @@ def arrived(tree: Value) -> Value:
 def laid(array: Array, sharding: ShardingValue | None) -> Array:
     """Return an array that certainly has a layout from here on; None if nothing is known of it."""
     known = sharding is not None and layout(sharding) is not None
-    return replace(array, laid=sharding if known else None)
+    return replace(array, laid=sharding if known else None, made=None)
 
 
 def layout(sharding: ShardingValue) -> tuple[Mesh, Spec] | None:
@@ -45,8 +46,11 @@ def layout(sharding: ShardingValue) -> tuple[Mesh, Spec] | None:
 
 
 def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -> Value:
-    """Return the result of an operation, element by element, in the layout that all its operands share."""
+    """Return the result of an operation, element by element, in the layout that all its operands share; what
+    is computed from made arrays alone is made."""
     arrays = [one for one in operands if isinstance(one, Array) and one.shape != ()]
+    if arrays and all(one.made is not None for one in arrays) and isinstance(result, Array):
+        return replace(result, made=arrays[0].made)
     if not any(one.laid is not None for one in arrays) or not isinstance(result, Array):
         return result
     first = arrays[0].laid

@@ -88,6 +88,7 @@ def place_array(
             subject=subject or (f"`{array.name}`" if array.name else "the array"),
             raw=raw,
             held=held,
+            made_at=array.made,
             entry_places=_entry_places(target),
             beside=_is_beside(interpreter, target, place),
         )

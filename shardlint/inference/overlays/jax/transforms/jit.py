@@ -26,6 +26,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.sharding.made_arrays import returned
 from shardlint.inference.overlays.jax.sharding.movement import arrived, laid
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     place_array,
@@ -126,7 +127,10 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             if lowers(inner):
                 note_donated(call, inner, interpreter.parameter_names(function), received, result)
             note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
-            return result
+            if not lowers(inner):
+                return result
+            given_names = interpreter.parameter_names(function)
+            return returned(inner, function_name(function), given_names, received, result)
         assert out_shardings is not None
         with _meshes(interpreter, call.name):
             placed = _place_results(inner, function, out_shardings, result, call.place)
@@ -234,7 +238,7 @@ def _static_arguments(call: Call, function: Value) -> tuple[frozenset[int], froz
         if name is None:
             return None
         keywords.add(name)
-    if keywords and not parameters:
+    if keywords and not parameters and not isinstance(function, Function):
         return None
     # JAX infers each of the two from the other if the signature is known.
     positions |= {parameters.index(name) for name in keywords if name in parameters}

@@ -1,0 +1,113 @@
+"""Arrays that a jitted function makes from nothing: zeros, draws, and what is computed from these alone.
+
+The compiler knows no layout for them, if nothing asks for one: they are whole, on every device of the mesh
+that is set or of the arguments, or on a single device. `jnp.zeros_like` is no exception: inside jit it takes
+the shape of its argument, and not its sharding, as it does outside (measured on JAX 0.10.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from shardlint.inference.domain.values import Array, MeshValue, Value
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.sharding.movement import layout
+from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.laws.core.dims import Shape, equal
+from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
+from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.placement.array_bytes import array_bytes
+from shardlint.model.uses import Fact, MadeUse
+
+_MAKING = frozenset(
+    f"jax.numpy.{name}{like}" for name in ("zeros", "ones", "full", "empty") for like in ("", "_like")
+)
+
+
+def is_making(name: str) -> bool:
+    """Return whether a function makes an array of which the compiler knows no layout."""
+    return name in _MAKING
+
+
+def made(call: Call, result: Value) -> Value:
+    """Return the result of a call that makes an array, marked if it has no layout."""
+    if not isinstance(result, Array) or result.sharding is not None or inside_shard_map(call.interpreter):
+        return result
+    typed = result.typed
+    if typed is not None and any(map(entry_axes, typed.spec.entries)):
+        return result
+    return replace(result, made=call.place, laid=None)
+
+
+def returned(
+    call: Call, function: str, names: Sequence[str], arguments: Sequence[Value], result: Value
+) -> Value:
+    """Return the result of a jitted function without out_shardings, after recording what it made whole."""
+    if call.interpreter.context.in_jit is not False or inside_shard_map(call.interpreter):
+        return result
+    found: list[tuple[Array, str, int]] = []
+
+    def take(array: Array, path: str) -> Array:
+        if array.made is None:
+            return array
+        size = None if array.shape is None else array_bytes(array.shape, array.dtype)
+        if size is not None:
+            found.append((array, path, size))
+        return replace(array, made=call.place)
+
+    kept = map_arrays(result, take)
+    split = dict(_split_arguments(names, arguments))
+    beside = [one for one in found if one[0].shape in split]
+    holder = call.interpreter.context.mesh
+    shared = isinstance(holder, MeshValue) and _is_shared(holder.mesh)
+    ours = beside or (found if shared else [])
+    if ours:
+        array, path, _ = max(ours, key=lambda one: one[2])
+        facts = list(mesh_facts(holder)) if isinstance(holder, MeshValue) else []
+        if array.made is not None:
+            facts.insert(0, Fact("it is made here", array.made))
+        call.interpreter.record(
+            MadeUse(
+                place=call.place,
+                environment=call.interpreter.environment(),
+                verdict=Accepted(),
+                facts=tuple(facts),
+                function=function,
+                subject=f"result{path}",
+                shape=array.shape or (),
+                dtype=array.dtype,
+                total=sum(size for _, _, size in ours),
+                number=len(ours),
+                split=split.get(array.shape or ()) if beside else None,
+            )
+        )
+    return kept
+
+
+def _is_shared(mesh: Mesh) -> bool:
+    """Return whether a mesh has several devices, all on Auto axes."""
+    return set(mesh.types) == {AxisType.AUTO} and equal(mesh.device_count, 1) is False
+
+
+def _split_arguments(names: Sequence[str], arguments: Sequence[Value]) -> Iterator[tuple[Shape, str]]:
+    """Yield the shapes of arguments that are split, and what is to be said of each."""
+    for index, argument in enumerate(arguments):
+        name = names[index] if index < len(names) else f"argument {index}"
+        told: list[tuple[Shape, str]] = []
+
+        def note(array: Array, path: str, name: str = name, told: list[tuple[Shape, str]] = told) -> Array:
+            known = None if array.laid is None else layout(array.laid)
+            if known is not None and array.shape and _splits(*known):
+                told.append((array.shape, f"`{name}{path}` is split by {known[1]}"))
+            return array
+
+        map_arrays(argument, note)
+        yield from told
+
+
+def _splits(mesh: Mesh, spec: Spec) -> bool:
+    """Return whether a spec certainly splits an array on a mesh."""
+    axes = (axis for entry in spec.entries for axis in entry_axes(entry) if axis in mesh.names)
+    return any(equal(mesh.size_of(axis), 1) is False for axis in axes)

@@ -1,0 +1,100 @@
+"""# made-whole (SHL607)
+
+## What it does
+Finds arrays that a jitted function without out_shardings makes itself, and so leaves whole: arrays of the
+shape of an argument that is split (an optimizer's moments, a cache beside its keys), or, under a mesh that is
+set, of 64 MiB in all (`max-replicated-bytes` sets the limit).
+
+## Why is this bad?
+The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The
+parameters are split, and twice as much beside them is not. Outside jit `jnp.zeros_like` takes the sharding of
+its argument; inside it does not.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("fsdp",))
+params = {"kernel": jax.device_put(jnp.ones((64, 64)), NamedSharding(mesh, P("fsdp")))}
+
+
+@jax.jit
+def moments_of(params):
+    return jax.tree.map(jnp.zeros_like, params)
+
+
+moments = moments_of(params)
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("fsdp",))
+params = {"kernel": jax.device_put(jnp.ones((64, 64)), NamedSharding(mesh, P("fsdp")))}
+
+
+def moments_of(params):
+    return jax.tree.map(jnp.zeros_like, params)
+
+
+shardings = jax.tree.map(lambda x: x.sharding, params)
+moments = jax.jit(moments_of, out_shardings=shardings)(params)
+```
+
+## What JAX says
+Nothing (JAX 0.10.2). Constraints inside the function count, and arrays that the program places afterwards are
+not reported.
+
+## References
+- https://github.com/google-deepmind/gemma/issues/648
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from shardlint.laws.placement.array_bytes import text_of_bytes
+from shardlint.model.findings import Group, Severity
+from shardlint.model.uses import MadeUse, Placement, Use
+from shardlint.rules.base import Problem, ProjectRule, RuleSettings
+from shardlint.rules.messages.common import shape_text
+
+
+def check(uses: Sequence[MadeUse | Placement], settings: RuleSettings) -> Iterable[tuple[Use, Problem]]:
+    """Report arrays that a jitted function makes whole, and that are not placed afterwards."""
+    placed = {use.made_at.resolve() for use in uses if isinstance(use, Placement) and use.made_at is not None}
+    for use in uses:
+        if not isinstance(use, MadeUse) or use.place.resolve() in placed:
+            continue
+        if use.split is None and use.total < settings.replicated_bytes:
+            continue
+        others = "" if use.number == 1 else f" and {use.number - 1} more, {text_of_bytes(use.total)} in all"
+        kind = f"{shape_text(use.shape)} {use.dtype}"
+        why = "under the mesh that is set" if use.split is None else f"though {use.split}"
+        yield (
+            use,
+            Problem(
+                f"{use.subject} of `{use.function}`, {kind}{others}, is made inside "
+                f"jit without out_shardings and stays whole, {why}",
+                use.place,
+                severity=Severity.WARNING,
+            ),
+        )
+
+
+RULE = ProjectRule(
+    code="SHL607",
+    name="made-whole",
+    summary="A jitted function without out_shardings makes arrays that stay whole",
+    docs=__doc__,
+    group=Group.MEMORY,
+    kinds=(MadeUse, Placement),
+    check=check,
+)

@@ -1,0 +1,57 @@
+"""Arrays that jitted functions make: reported where JAX leaves them whole beside what is split."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from consequences import found, pages, run
+
+HEADER = """import jax, jax.numpy as jnp, numpy as np, optax
+from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("x", "y"))
+def on(*spec):
+    return NamedSharding(mesh, P(*spec))
+p = {"w": jax.device_put(jnp.ones((64, 32)), on("x"))}
+def whole(tree):
+    return [a for a in jax.tree.leaves(tree) if a.ndim and a.sharding.is_fully_replicated]
+"""
+#: Programs that make ``made``, a tree, and whether the first call in it is reported.
+PROGRAMS: dict[str, bool] = {
+    "made = jax.jit(lambda p: jax.tree.map(jnp.zeros_like, p))(p)": True,
+    "made = jax.jit(optax.adam(1e-3).init)(p)": True,
+    "made = jax.jit(lambda p: {'ema': jnp.zeros(p['w'].shape), 'w': p['w'] * 2})(p)": True,
+    "made = jax.jit(lambda p: jnp.ones((64, 32)) * 2 + 1)(p)": True,
+    "made = jax.jit(lambda p: jax.random.normal(jax.random.key(0), p['w'].shape) * 0.1)(p)": True,
+    "made = jax.jit(jax.jit(lambda p: jnp.full_like(p['w'], 3)))(p)": True,
+    "with jax.set_mesh(mesh):\n    made = jax.jit(lambda: jnp.zeros((8192, 4096)))()": True,
+    "with jax.set_mesh(mesh):\n"
+    "    made = jax.jit(lambda: [jnp.zeros((4096, 512)) for _ in range(8)])()": True,
+    "with jax.set_mesh(mesh):\n    made = jax.jit(lambda: jnp.zeros((64, 32)))()": False,
+    "made = jax.jit(lambda p: jax.tree.map(lambda a: a * 0, p))(p)": False,
+    "made = jax.jit(lambda p: p['w'] + jnp.zeros(p['w'].shape))(p)": False,
+    "made = optax.adam(1e-3).init(p)": False,
+    "made = jax.jit(lambda p: jnp.zeros_like(p['w']), out_shardings=on('x'))(p)": False,
+    "made = jax.jit(lambda p: lax.with_sharding_constraint(jnp.zeros_like(p['w']), on('x')))(p)": False,
+    "made = jax.device_put(jax.jit(lambda p: jnp.zeros_like(p['w']))(p), on('x'))": False,
+    "made = jax.jit(lambda p: jnp.zeros((3,)))(p)": False,
+    "made = jax.jit(lambda p: p)(p)": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_what_is_reported(program: str) -> None:
+    text = f"{HEADER}{program}\n"
+    reported = bool(found(text, "SHL607"))
+    assert reported == PROGRAMS[program]
+    left = run(f"{text}left = whole(made)\n")["left"]
+    # Small arrays that no argument is like are whole as well.
+    assert bool(left) or not reported
+    if not left:
+        assert not reported
+
+
+def test_the_page_leaves_moments_whole_and_then_splits_them() -> None:
+    bad, good = (scope["moments"]["kernel"] for scope in pages("SHL607"))
+    assert bad.sharding.is_fully_replicated and good.sharding.shard_shape(good.shape) == (8, 64)
+    assert np.array_equal(bad, good)
