@@ -25,7 +25,7 @@ from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.array_bytes import text_of_bytes
-from shardlint.laws.placement.donation import Buffer, unusable
+from shardlint.laws.transforms.donation import Buffer, unusable
 from shardlint.model.uses import Fact
 
 
