@@ -14,8 +14,9 @@ from functools import cache
 
 from shardlint.inference.domain.values import External
 from shardlint.inference.overlays.registry import canonical
-from shardlint.inference.syntax.name_scopes import Names, Scope
-from shardlint.inference.syntax.text_cache import of_texts
+from shardlint.inference.syntax.file_parts import ClassPart, FunctionPart, Part, Statements, units_of
+from shardlint.inference.syntax.name_scopes import Names, Scope, is_apart
+from shardlint.inference.syntax.text_cache import bare, of_texts
 from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided
 from shardlint.laws.versions import Release, state_of, turns
 from shardlint.laws.versions.equivalents import EQUIVALENT
@@ -37,12 +38,17 @@ class Mention:
 
 
 def references_in(
-    source: Source, release: Release, known: Iterable[Use | FileProblem], is_set: Callable[[str], bool]
+    source: Source,
+    release: Release,
+    known: Iterable[Use | FileProblem],
+    is_set: Callable[[str], bool],
+    parts: Sequence[Part] = (),
 ) -> tuple[list[ApiReference], set[Release]]:
     """Return the references in a source that its evaluation did not judge, and the releases that may change
     them.
 
     ``known`` are the uses that were recorded; ``is_set`` tells whether the program sets a library's name.
+    ``parts`` are those of the text, if it is known that they cover it.
     """
     judged: dict[str, list[Span]] = {}
     for use in known:
@@ -50,7 +56,7 @@ def references_in(
             judged.setdefault(use.name, []).append(use.place.resolve())
     found: list[ApiReference] = []
     asked: set[Release] = set()
-    for mention in _mentions(tuple(cell.text for cell in source.cells)):
+    for mention in mentions(tuple(cell.text for cell in source.cells), parts):
         state = state_of(mention.name, release)
         if state is None or is_set(mention.name):
             continue
@@ -105,13 +111,110 @@ def _mentions_in(text: str, *others: str) -> tuple[Mention, ...]:
     return tuple(found)
 
 
-def _mentions(texts: Sequence[str]) -> Sequence[Mention]:
-    """Return the mentions in the cells of a file, guarded ones left out."""
+def mentions(texts: Sequence[str], parts: Sequence[Part] = ()) -> Sequence[Mention]:
+    """Return the mentions in the cells of a file, guarded ones left out; ``parts`` are those of its text."""
     if not any("jax" in text for text in texts):
         return ()
     if _changing().isdisjoint(word for text in texts for word in words_in(text)):
         return ()
-    return _mentions_in(*texts)
+    found = _mentions_by_parts(parts) if parts and len(texts) == 1 else None
+    return sorted(_mentions_in(*texts) if found is None else found, key=lambda one: (one.cell, one.at))
+
+
+# -- part by part ---------------------------------------------------------------------------------------
+
+#: What a module binds: each name with the full names that imports give it.
+_Bound = frozenset[tuple[str, frozenset[str | None]]]
+
+
+def _mentions_by_parts(parts: Sequence[Part]) -> Sequence[Mention] | None:
+    """Return the mentions in a text; most functions are looked at by themselves, and only when they change.
+
+    None if the text is not read as it is written.
+    """
+    if any(unit.moved for unit in units_of(parts)):
+        return None
+    telling: frozenset[str] = frozenset()
+    libraries: frozenset[str] = frozenset()
+    while True:
+        apart: dict[int, FunctionPart] = {}
+        lines: list[str] = []
+        _add_lines(parts, lambda text: _is_apart(text, telling, libraries), lines, apart)  # noqa: B023
+        try:
+            tree = ast.parse("\n".join(lines))
+            names = Names([tree])
+            found = [Mention(name, 0, _positions(node, lines)) for name, node in _told(names, tree)]
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+        bound = frozenset((name, frozenset(targets)) for name, targets in names.module.targets.items())
+        jax = {name for name, targets in bound if any(one and one.startswith("jax") for one in targets)}
+        if names.telling <= telling and jax <= libraries:
+            break
+        telling, libraries = telling | names.telling, libraries | jax
+    for line, part in apart.items():
+        if line in names.functions:
+            found += [
+                replace(one, at=(one.at[0] + line - 1, one.at[1], one.at[2] + line - 1, one.at[3]))
+                for one in _mentions_apart(part.whole.glance, part.whole.indented, bound)
+            ]
+    return found
+
+
+def _add_lines(
+    parts: Sequence[Part],
+    is_apart: Callable[[str], bool],
+    lines: list[str],
+    apart: dict[int, FunctionPart],
+) -> None:
+    """Add the lines of parts; of functions that are apart, only that they are defined.
+
+    Those are added to ``apart``, by their first lines.
+    """
+    for part in parts:
+        if isinstance(part, ClassPart):
+            _add(part.header.glance.splitlines()[:-1], part.header.first_line, lines)
+            _add_lines(part.body, is_apart, lines, apart)
+        elif isinstance(part, Statements):
+            _add(part.unit.glance.splitlines(), part.unit.first_line, lines)
+        else:
+            unit = part.whole
+            text = unit.glance
+            if is_apart(text):
+                apart[unit.first_line] = part
+                indent = text[: len(text) - len(text.lstrip(" \t"))]
+                _add([f"{indent}def {part.name}(): pass"], unit.first_line, lines)
+            else:
+                _add(text.splitlines(), unit.first_line, lines)
+
+
+def _add(text: Sequence[str], first: int, lines: list[str]) -> None:
+    lines.extend([""] * (first - 1 - len(lines)))
+    lines.extend(text)
+
+
+@of_texts
+def _is_apart(text: str, telling: frozenset[str], libraries: frozenset[str]) -> bool:
+    return is_apart(bare(text), telling, libraries)
+
+
+@of_texts
+def _mentions_apart(text: str, indented: bool, bound: _Bound) -> Sequence[Mention]:
+    """Return the mentions in a function by itself, with lines in its own text, from 1."""
+    if _changing().isdisjoint(words_in(text)):
+        return ()
+    module = Scope()
+    module.targets = {name: set(targets) for name, targets in bound}
+    whole = f"if 1:\n{text}" if indented else text
+    tree = ast.parse(whole)
+    if indented:
+        # Else it is not at the top of a module.
+        tree.body = tree.body[0].body  # type: ignore[attr-defined]
+    names, lines = Names.inside(tree, module), whole.splitlines()
+    found = []
+    for name, node in _told(names, tree):
+        first, start, last, end = _positions(node, lines)
+        found.append(Mention(name, 0, (first - indented, start, last - indented, end)))
+    return found
 
 
 def _told(names: Names, tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:

@@ -94,7 +94,10 @@ class Program:
         with assuming(self.interpreter), name_links.collecting(self.names):
             self.entries.evaluate()
         i, source = self.interpreter, self.main.source
-        unreached, asked = references_in(source, i.settings.release, i.uses, partial(is_set, i))
+        sound = self.main.complete and not self.main.errors
+        unreached, asked = references_in(
+            source, i.settings.release, i.uses, partial(is_set, i), self.main.parts if sound else ()
+        )
         if noticed is not None:
             noticed.turns |= i.turns | asked
             noticed.asks_mesh |= i.asks_mesh

@@ -7,13 +7,20 @@ trees yields the references that no test of a version and no ``try`` guards.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+
+from shardlint.source.lexing import words_in
 
 #: What a name that is not there raises, and the classes above.
 _CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)
+#: Words of code that may tell which JAX there is, or bind names elsewhere.
+_ASKING = frozenset({"TYPE_CHECKING", "except", "global", "nonlocal"})
+#: The first argument of a call that asks for an attribute.
+_ATTRIBUTE_OF = re.compile(r"\b[hg](?:as|et)attr\b([^,]*)")
 #: Managers of a block in which an exception is expected, or does no harm.
 _EXPECTING = ("suppress", "raises", "assertRaises", "assertRaisesRegex")
 
@@ -54,8 +61,18 @@ class Names:
                 for name in node.names:
                     self.module.bind(name)
         #: Variables and functions that tell which JAX there is.
-        self._telling: set[str] = set()
+        self.telling: set[str] = set()
+        #: The lines of the functions that a walk has come to.
+        self.functions: set[int] = set()
         self._learn(nodes)
+
+    @staticmethod
+    def inside(tree: ast.Module, module: Scope) -> Names:
+        """Return the names of a function that asks for nothing about JAX, defined in a module or a class."""
+        names = Names(())
+        names.module = module
+        names._bind(tree, Scope(module, is_class=True))
+        return names
 
     def references(self, tree: ast.Module) -> Iterator[tuple[ast.AST, Scope]]:
         """Yield the imports, attributes and calls that nothing guards, each with its scope."""
@@ -99,20 +116,20 @@ class Names:
         for node in nodes:
             if isinstance(node, ast.Try) and _catches(node):
                 inside = (one for block in (node.body, *(h.body for h in node.handlers)) for one in block)
-                self._telling |= {name for one in inside for name in _assigned(one)}
+                self.telling |= {name for one in inside for name in _assigned(one)}
         while True:
-            before = len(self._telling)
+            before = len(self.telling)
             for node in nodes:
                 if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
                     if node.value is not None and self._tells(node.value):
-                        self._telling |= set(_assigned(node))
+                        self.telling |= set(_assigned(node))
                 elif isinstance(node, ast.If) and self._tells(node.test):
-                    self._telling |= {name for one in (*node.body, *node.orelse) for name in _assigned(one)}
+                    self.telling |= {name for one in (*node.body, *node.orelse) for name in _assigned(one)}
                 elif isinstance(node, ast.FunctionDef):
                     returned = (one.value for one in ast.walk(node) if isinstance(one, ast.Return))
                     if any(value is not None and self._tells(value) for value in returned):
-                        self._telling.add(node.name)
-            if len(self._telling) == before:
+                        self.telling.add(node.name)
+            if len(self.telling) == before:
                 return
 
     def _tells(self, test: ast.AST) -> bool:
@@ -120,7 +137,7 @@ class Names:
         for node in ast.walk(test):
             if isinstance(node, ast.Name | ast.Attribute):
                 word = node.id if isinstance(node, ast.Name) else node.attr
-                if "version" in word.lower() or word in self._telling or word == "TYPE_CHECKING":
+                if "version" in word.lower() or word in self.telling or word == "TYPE_CHECKING":
                     return True
             if isinstance(node, ast.Call) and dotted(node.func) in ("hasattr", "getattr") and node.args:
                 if self.full_name(node.args[0], self.module).partition(".")[0] in ("jax", "jaxlib"):
@@ -159,6 +176,7 @@ class Names:
         if isinstance(node, _SCOPES) and any(map(self._tells, getattr(node, "decorator_list", ()))):
             return
         if isinstance(node, _FUNCTIONS):
+            self.functions.add(node.lineno)
             caught = False
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Attribute | ast.Call) and not caught:
             yield node, scope
@@ -169,6 +187,21 @@ class Names:
                 for child in value if isinstance(value, list) else (value,):
                     if isinstance(child, ast.AST):
                         yield from self._walk(child, inner, caught)
+
+
+def is_apart(text: str, telling: Set[str], libraries: Set[str]) -> bool:
+    """Return whether the code of a function neither changes the names around it nor has guards in it.
+
+    ``telling`` are the variables that tell which JAX there is, ``libraries`` those of the module that may be
+    JAX, or a part of it.
+    """
+    words = set(words_in(text))
+    if not words.isdisjoint(_ASKING) or not words.isdisjoint(telling):
+        return False
+    if any("version" in word.lower() for word in words):
+        return False
+    asked = _ATTRIBUTE_OF.findall(text) if not words.isdisjoint(("hasattr", "getattr")) else ()
+    return not any("jax" in one or not libraries.isdisjoint(words_in(one)) for one in asked)
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str | None]]:
