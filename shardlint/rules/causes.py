@@ -11,7 +11,7 @@ from shardlint.laws.versions import Release
 from shardlint.model.findings import Finding, Fix, RootCause
 from shardlint.model.spans import Place, Span
 from shardlint.model.uses import MeshUse, OperationUse, ParameterUse, Placement, ShardingUse, Use
-from shardlint.rules.messages.common import FLAX_APIS, entry_place, spec_text
+from shardlint.rules.messages.common import entry_place, is_nnx, spec_text
 from shardlint.source.sources import Source
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -107,8 +107,7 @@ _EXPLICIT = (
 
 
 def _no_mesh(use: Use) -> str:
-    flax = isinstance(use, ParameterUse) or (isinstance(use, Placement) and use.api in FLAX_APIS)
-    more = " (`with mesh:` sets none for Flax)" if flax else ""
+    more = " (`with mesh:` sets none for nnx)" if is_nnx(use) else ""
     return f"no mesh is set at this call: make it under `with jax.set_mesh(mesh):`{more}"
 
 

@@ -171,15 +171,17 @@ SAYS: list[tuple[Use, str, int, str]] = [
         'jnp.zeros(device=) takes a sharding, not a bare P("data"); pass NamedSharding(mesh, P("data"))',
     ),
     (
-        parameter("kernel", (16, 8), None, "model", owner="nnx.Linear",
+        parameter("kernel", (16, 8), None, "model", owner="nnx.Linear", library="nnx",
                   verdict=Rejected(Cause.NO_MESH, "ValueError", "nnx.Param()")),
         "SHL206", 20,
-        'nnx.Linear is given (None, "model") where no mesh is set; set one with jax.set_mesh(mesh)',
+        'nnx.Linear is given (None, "model") where no mesh is set; set one with jax.set_mesh(mesh) '
+        "(`with mesh:` sets none for nnx)",
     ),
     (
         bare("data", api=Api.NNX_PARAM),
         "SHL206", 1,
-        'nnx.Param is given ("data",) where no mesh is set; set one with jax.set_mesh(mesh)',
+        'nnx.Param is given ("data",) where no mesh is set; set one with jax.set_mesh(mesh) '
+        "(`with mesh:` sets none for nnx)",
     ),
     (
         arity(Api.SHARD_MAP_IN, 1, 2),

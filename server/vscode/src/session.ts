@@ -117,7 +117,8 @@ export class Session {
   private async start(candidate: Candidate | undefined): Promise<void> {
     this.candidate = candidate;
     if (candidate === undefined) {
-      this.status.stopped(isEnabled() ? "not started: see the output" : "disabled by shardlint.enable");
+      if (isEnabled()) this.status.failed("not started: see the output");
+      else this.status.stopped("disabled by shardlint.enable");
       return;
     }
     this.status.starting();

@@ -121,6 +121,13 @@ def axes_text(entry: Entry, mesh: Mesh) -> str:
     return f"{entry_text(entry)} ({devices} {'device' if total == '1' else 'devices'})"
 
 
+def is_nnx(use: Use) -> bool:
+    """Return whether a use is about a variable of Flax's nnx, which takes its mesh from `jax.set_mesh`."""
+    if isinstance(use, ParameterUse):
+        return "nnx" in use.library
+    return isinstance(use, Placement) and use.api in (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT)
+
+
 def near_miss(name: str, known: Iterable[str]) -> str:
     """Return ``; did you mean "model"?``, or nothing if no known name is near."""
     near = difflib.get_close_matches(name, list(known), n=1)

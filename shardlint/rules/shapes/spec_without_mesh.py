@@ -49,6 +49,7 @@ from shardlint.rules.messages.common import (
     SpecHolder,
     api_text,
     entry_place,
+    is_nnx,
     is_parameter,
     spec_text,
 )
@@ -66,6 +67,8 @@ def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
         yield Problem(f"{api_text(use)} takes a sharding, not a bare {spec_text(use)}; pass {bound}", place)
     elif verdict.cause is Cause.NO_MESH:
         way_out = "set one with jax.set_mesh(mesh)"
+        if is_nnx(use):
+            way_out += " (`with mesh:` sets none for nnx)"
         if isinstance(use, Placement) and not is_parameter(use):
             way_out += ", or pass " + ("mesh=" if use.api in _SHARD_MAP else bound)
         yield Problem(f"{api_text(use)} is given {spec_text(use)} where no mesh is set; {way_out}", place)
