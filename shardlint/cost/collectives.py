@@ -31,7 +31,19 @@ _SUMS = (Kind.ALL_REDUCE, Kind.REDUCE_SCATTER)
 _LAYOUT = ("copy", "bitcast", "reshape", "transpose")
 
 
-_MOVES = (*_LAYOUT, *_KINDS, "dynamic-slice", "slice", "pad", "concatenate", "select", "dynamic-update-slice")
+_LAYOUT_NAMES = ("squeeze", "reshape", "transpose", "expand_dims", "broadcast_in_dim", "convert_element_type")
+_MOVES = (
+    *_LAYOUT,
+    *_KINDS,
+    "convert",
+    "broadcast",
+    "dynamic-slice",
+    "slice",
+    "pad",
+    "concatenate",
+    "select",
+    "dynamic-update-slice",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +94,25 @@ def _cause(one: Instruction, inside: Computation) -> Instruction:
     """Return the operation that needs a collective.
 
     A collective that lays an array out anew is needed by what takes it. XLA notes that, or (since JAX 0.11)
-    what the array comes from: then it is the next operation with another origin.
+    what the array comes from, or an operation in between that only changes how the array is written down, as
+    `lax.scan` takes a layer out of a stack. Then it is the next operation of another kind.
     """
     source = inside.by_name.get(one.operands[0][0]) if one.operands else None
-    if source is None or _origin(one) != _origin(source):
+    if (source is None or _origin(one) != _origin(source)) and not _only_lays_out(one):
         return one
-    at = one
+    at, between = one, one
     while at.opcode in _MOVES and (users := inside.users.get(at.name)):
         at = next((user for user in users if user.op_name and _origin(user) != _origin(one)), users[0])
         if at.op_name and _origin(at) != _origin(one):
-            return at
-    return one
+            if not _only_lays_out(at):
+                return at
+            between = at if between is one else between
+    return between
+
+
+def _only_lays_out(one: Instruction) -> bool:
+    """Return whether JAX's operation behind an instruction computes nothing."""
+    return one.op_name.rpartition("/")[2] in _LAYOUT_NAMES
 
 
 def _weight(one: Instruction, inside: Computation, whole: dict[str, int]) -> str:

@@ -63,6 +63,7 @@ class _Judge:
             place = Place(self._source.path, unreadable.line, unreadable.cell)
             yield self._finding("collective-unreadable", unreadable.reason, place)
         announced = {part.name for part in self._compilation.parts if self._announces(part)}
+        announced |= {program.case for program in self._compilation.programs if self._is_announced(program)}
         met: set[Expectation] = set()
         for program in self._compilation.programs:
             for one in program.collectives:
@@ -118,6 +119,14 @@ class _Judge:
             message = f"`{program.name}` needs {size_text(memory.peak)} on each device, {over} more than the "
             message += f"{size_text(self._budget.hbm)} that it has"
             yield self._finding("over-device-memory", message, program.place)
+
+    def _is_announced(self, program: Program) -> bool:
+        """Return whether any collective of a program is announced."""
+        return any(
+            e.means(one) and self._covers(e, one, program)
+            for one in program.collectives
+            for e in self._expected
+        )
 
     def _announces(self, part: Part) -> bool:
         """Return whether a part of the fixture announces collectives on its own lines."""

@@ -194,3 +194,25 @@ def test_sizes_are_read(written: str, count: int | None) -> None:
 )
 def test_sizes_are_written(count: int, text: str) -> None:
     assert size_text(count) == text
+
+
+def test_the_training_step_of_the_fixtures_sends_what_it_announces() -> None:
+    root = Path(__file__).parents[2]
+    for devices in ("8", "16"):
+        done = run_decoded(root, "compile", "fixtures/training_step.py", "--devices", devices, "-q")
+        assert done.returncode == 0, done.stdout
+
+
+def test_a_function_outside_of_a_case_announces_too(tmp_path: Path) -> None:
+    program = PROGRAM.partition("def row")[0] + (
+        "def row(x, w):\n"
+        "    y = x @ w  # expect-collective: all-reduce model\n"
+        "    return y / jnp.sum(y)\n\n\n"
+        "def case_a():\n"
+        '    X, W = array((8, 64), "data", "model"), array((64, 32), "model", None)\n'
+        "    jax.jit(row).lower(X, W)\n"
+    )
+    (tmp_path / "train.py").write_text(program, encoding="utf-8")
+    done = run_decoded(tmp_path, "compile", "train.py", "-q")
+    assert done.returncode == 1
+    assert 'warning[SHL911] an all-reduce over "data" of 4 B in `row`: nothing announces it' in done.stdout
