@@ -46,6 +46,7 @@ class ModuleRun:
         "loose",
         "made",
         "name",
+        "outermost",
         "parts",
         "replaced",
         "scope",
@@ -80,8 +81,10 @@ class ModuleRun:
         #: Its imports and, once it has run, all transitive ones.
         self.imported: dict[Path, ModuleRun] = {}
         self.within: dict[Path, ModuleRun] = {}
-        #: Whether these are all: no module of an import cycle was still running.
+        #: Whether these are known: no module of an import cycle still runs.
         self.closed = False
+        #: The position of the outermost running module that it or its imports import, itself included.
+        self.outermost = 0
         #: Whether it would be the same in a program that runs nothing else.
         self.alone = True
         #: The numbers of the objects that it and its imports created.

@@ -171,8 +171,11 @@ class Project:
             self._begun[-1].alone &= run.devices_before == interpreter.device_count
         _replace(interpreter, run)
         if self._begun and path not in self._begun[-1].imported:
-            self._begun[-1].imported[path] = run
-            self._begun[-1].effects.append(run)
+            importer = self._begun[-1]
+            importer.imported[path] = run
+            importer.effects.append(run)
+            if not run.closed:
+                importer.outermost = min(importer.outermost, run.outermost)
         file_access.include(run.accesses)
         return run
 
@@ -191,7 +194,7 @@ class Project:
         loose, running, self.loose, self.running = self.loose, self.running, {}, []
         with file_access.recording() as read:
             run = self.modules[path] = ModuleRun(name, read_source(str(path)), i.device_count)
-            run.accesses = read
+            run.accesses, run.outermost = read, len(self._begun)
             self._begun.append(run)
             i.frames, i.budget, i.assumed, i.variants, i.switches = [], Budget(), frozenset(), (0, 1), set()
             i.turns, i.asks_mesh = set(), False
@@ -215,11 +218,11 @@ class Project:
                 EFFECTS.epoch = epoch + (EFFECTS.remade < first)
                 EFFECTS.remade = min(EFFECTS.remade, remade)
                 self._begun.pop()
-        run.within = _within(run)
-        run.closed = set(map(id, self._begun)).isdisjoint(map(id, run.within.values()))
+        if run.outermost == len(self._begun):
+            _close_cycle(run)
         # A module that ran before may have begun a cycle; in another program this one would.
         began = run.scope.born
-        run.alone &= all(one.alone or one.scope.born > began for one in run.within.values())
+        run.alone &= run.closed and all(one.alone or one.scope.born > began for one in run.within.values())
         self.world.attribute(run)
         run.made = range(first, born())
         run.alone &= self.world.is_as_alone(run)
@@ -339,17 +342,22 @@ def _module_file(folder: Path, parts: Sequence[str]) -> Path | None:
     return None if found is None else Path(found)
 
 
-def _within(run: ModuleRun) -> dict[Path, ModuleRun]:
-    """Return a module with all its imports, transitively."""
-    found: dict[Path, ModuleRun] = {}
-    waiting = [(Path(run.source.path), run)]
+def _close_cycle(run: ModuleRun) -> None:
+    """Set the transitive imports of a module that imports none still running, and of those in cycles with it.
+
+    The latter import this one in turn, so all have the same.
+    """
+    run.within = {Path(run.source.path): run}
+    waiting = [run]
     while waiting:
-        path, one = waiting.pop()
-        if path in found:
-            continue
-        if one.closed:
-            found.update(one.within)
-        else:
-            found[path] = one
-            waiting += one.within.items() if one.within else one.imported.items()
-    return found
+        for path, one in waiting.pop().imported.items():
+            if path in run.within:
+                continue
+            if one.closed:
+                run.within.update(one.within)
+            else:
+                run.within[path] = one
+                waiting.append(one)
+    for one in run.within.values():
+        if not one.closed:
+            one.within, one.closed = run.within, True
