@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import Const, External, ModuleValue, Value, as_str
@@ -25,7 +25,7 @@ from shardlint.model.spans import Place
 from shardlint.model.uses import ApiReference
 from shardlint.source.sources import read_source
 from shardlint.source.workspace import file_access
-from shardlint.source.workspace.module_paths import import_folders, module_file
+from shardlint.source.workspace.module_paths import import_folders, module_file, package_files
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
@@ -74,6 +74,14 @@ def _identity(path: Path, interpreter: Machine) -> Key:
     return (path, file_access.stamp(str(path)), interpreter.device_count, interpreter.settings)
 
 
+class Located(NamedTuple):
+    """The file of a module, those of the packages around it, and the accesses that found them."""
+
+    path: Path | None
+    packages: tuple[Path, ...]
+    looked: file_access.FileAccesses
+
+
 class Project:
     """The modules around the analysed files; ``execute`` runs one."""
 
@@ -91,7 +99,7 @@ class Project:
         self.running: list[ModuleRun] = []
         #: The imported modules that are still running.
         self._begun: list[ModuleRun] = []
-        self._found: dict[tuple[Path, str], tuple[Path | None, file_access.FileAccesses]] = {}
+        self._located: dict[tuple[Path, str], Located] = {}
         #: Modules of packages without ``__init__.py``, by the dotted name of their import.
         self.loose: dict[str, ModuleValue] = {}
 
@@ -111,8 +119,7 @@ class Project:
                 if name.startswith(".")
                 else self.external(interpreter, name)
             )
-        run = self._run(interpreter, path, name)
-        return ModuleValue(name, run)
+        return ModuleValue(name, self._run_with_packages(interpreter, here, path, name))
 
     def _program(self) -> Value:
         """Return the main module."""
@@ -127,8 +134,11 @@ class Project:
         full = f"{package}{name}" if package.endswith(".") else f"{package}.{name}"
         if full.split(".")[0] in LIBRARIES:
             return None
-        path = self.locate(Path(interpreter.scope.root.module.source.path), full)
-        return None if path is None else ModuleValue(full, self._run(interpreter, path, full))
+        here = Path(interpreter.scope.root.module.source.path)
+        path = self.locate(here, full)
+        if path is None:
+            return None
+        return ModuleValue(full, self._run_with_packages(interpreter, here, path, full))
 
     def member(self, interpreter: Machine, module: ModuleValue, name: str) -> Value:
         """Return an attribute of a module: a variable, or a submodule."""
@@ -147,6 +157,12 @@ class Project:
     def run_file(self, interpreter: Machine, path: Path) -> ModuleRun:
         """Return the module of a file, run before the program itself."""
         return self._run(interpreter, path, path.stem)
+
+    def _run_with_packages(self, interpreter: Machine, here: Path, path: Path, name: str) -> ModuleRun:
+        """Run a module that was located, after the packages around it, as Python does."""
+        for package in self._located[here.parent, name].packages:
+            self._run(interpreter, package, package.parent.name)
+        return self._run(interpreter, path, name)
 
     def _run(self, interpreter: Machine, path: Path, name: str) -> ModuleRun:
         run = self.modules.get(path)
@@ -244,12 +260,14 @@ class Project:
         """Return the file of a module by its dotted name, as imported by the file ``here``; None if not
         found."""
         key = (here.parent, name)
-        if key not in self._found:
+        found = self._located.get(key)
+        if found is None:
             with file_access.recording() as looked:
-                self._found[key] = (self._search(here, name), looked)
-        path, looked = self._found[key]
-        file_access.include(looked)
-        return path
+                path = self._search(here, name)
+                packages = () if path is None else tuple(map(Path, package_files(str(path), name)))
+            found = self._located[key] = Located(path, packages, looked)
+        file_access.include(found.looked)
+        return found.path
 
     def _search(self, here: Path, name: str) -> Path | None:
         dots = len(name) - len(name.lstrip("."))

@@ -56,3 +56,24 @@ def module_file(folder: str, parts: Sequence[str]) -> str | None:
         return None
     package = os.path.join(path, "__init__.py")
     return package if file_access.is_file(package) else None
+
+
+def package_files(module: str, name: str) -> list[str]:
+    """Return the ``__init__`` files that run before a module does, given the name it is imported by.
+
+    Those of the packages in the name; for a relative name, of all packages around it.
+    """
+    folder = os.path.dirname(module)
+    if os.path.basename(module) == "__init__.py":
+        folder = os.path.dirname(folder)
+    relative, left, found = name.startswith("."), name.count("."), list[str]()
+    while relative or left:
+        package = os.path.join(folder, "__init__.py")
+        if file_access.is_file(package):
+            found.append(package)
+        elif relative:
+            break
+        if os.path.dirname(folder) == folder:
+            break
+        folder, left = os.path.dirname(folder), left - 1
+    return found[::-1]
