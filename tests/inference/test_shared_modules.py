@@ -191,6 +191,22 @@ MIDDLE = {
     "registers": (
         "import base\nbase.NAMES.append('expert')\nbase.held.turn()\naxis, size = base.Options.axis, 6\n"
     ),
+    "star": "from base import *\naxis, size = NAMES[0], count + 4\n",
+    "keeps": "from base import NAMES as names, held\naxis, size = 'data', 6\n",
+    "through": "import keeps\naxis, size = keeps.names[0], len(keeps.names) + 4\n",
+    "calls": (
+        "import base, keeps\ndef look():\n    return getattr(keeps.held, 'axis'), base.SIZES['model']\n"
+        "axis, size = look()\n"
+    ),
+    "wraps": (
+        "import base\nfrom functools import partial\n"
+        "look = partial(lambda sizes: sizes['data'], base.SIZES)\n"
+        "axis, size = 'model', 4\n"
+    ),
+    "unwraps": "import wraps\naxis, size = wraps.axis, wraps.look() + 4\n",
+    "derives": "import base\nclass Mine(base.Options):\n    pass\naxis, size = Mine.axis, 6\n",
+    "bumps": "import base\nbase.bump()\naxis, size = 'data', 6\n",
+    "nothing": "import base\naxis, size = 'model', 6\n",
 }
 STATEMENTS = [
     "base.SIZES['model'] = 2",
@@ -228,7 +244,7 @@ def put(spec, size):
 """
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(40))
 def test_random_programs_are_found_as_each_alone(seed: int, tmp_path: Path) -> None:
     """What a program changes in modules that others import is undone, or the modules run again."""
     random = Random(seed)
@@ -242,15 +258,34 @@ def test_random_programs_are_found_as_each_alone(seed: int, tmp_path: Path) -> N
         paths.append(tmp_path / f"program_{number}.py")
         paths[-1].write_text(PUT + "\n".join(lines) + "\n")
 
-    def found(path: Path) -> list[str]:
-        findings = Linter(Settings(devices=8)).check_source(read_source(str(path)))
-        return [f"{finding.span.line}: {finding.message}" for finding in findings]
-
-    alone = []
-    for path in paths:
-        forget()
-        alone.append(found(path))
+    alone = [found(path, afresh=True) for path in paths]
     assert any(alone)
     forget()
     assert [found(path) for path in paths] == alone
     assert [found(path) for path in reversed(paths)] == alone[::-1]
+
+
+def found(path: Path, afresh: bool = False) -> list[str]:
+    """The findings in a program, with the modules that earlier ones have run, or all run afresh."""
+    if afresh:
+        forget()
+    findings = Linter(Settings(devices=8)).check_source(read_source(str(path)))
+    return [f"{finding.span.line}: {finding.message}" for finding in findings]
+
+
+@pytest.mark.parametrize("first", MIDDLE)
+def test_a_module_imported_after_another_is_found_as_alone(first: str, tmp_path: Path) -> None:
+    """It is run again unless it depends on nothing that the other has changed."""
+    (tmp_path / "base.py").write_text(BASE)
+    for name, text in MIDDLE.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    for then in MIDDLE:
+        look = f"put(P({then}.axis), {then}.size)\nput(P('data'), {then}.size + 1)\n"
+        both, alone = tmp_path / f"both_{then}.py", tmp_path / f"alone_{then}.py"
+        both.write_text(f"import {first}, {then}\n{PUT}{look}")
+        alone.write_text(f"import {then}\n{PUT}{look}")
+        expected = found(both, afresh=True), found(alone, afresh=True)
+        forget()
+        assert (found(both), found(alone)) == expected, then
+        forget()
+        assert (found(alone), found(both)) == expected[::-1], then

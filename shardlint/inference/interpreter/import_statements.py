@@ -9,6 +9,7 @@ import libcst as cst
 from shardlint.inference.domain.values import Const, External, ModuleValue, Value, as_items, as_str
 from shardlint.inference.evaluation.monkeypatches import is_set
 from shardlint.inference.interpreter.assignment import bind
+from shardlint.inference.machine.variable_reads import note_variable
 from shardlint.inference.overlays.registry import is_known
 from shardlint.laws.core.values import Unknown
 
@@ -51,6 +52,8 @@ def import_names(interpreter: Machine, node: cst.Import) -> None:
 def _exported(interpreter: Machine, module: ModuleValue) -> dict[str, Value]:
     """Return the names that a star imports from a module: ``__all__``, or those without an underscore."""
     found: dict[str, Value] = module.run.scope.variables
+    for name in found:
+        note_variable(interpreter, module.run.scope, name, module.run.scope)
     if "__all__" not in found:
         return {name: value for name, value in found.items() if not name.startswith("_")}
     names = [as_str(item) for item in as_items(found["__all__"]) or (Const(None),)]

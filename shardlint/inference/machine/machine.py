@@ -80,6 +80,10 @@ class CallMemory(Protocol):
         """Return the key of values as seen by code in a scope, valid until something changes; None if too
         large."""
 
+    def objects_in(self, scope: Scope, values: Iterable[Any]) -> frozenset[int] | None:
+        """Return the numbers of all mutable objects in values, as seen from a scope; None if a value is too
+        large."""
+
 
 class Machine(Evaluator, Protocol):
     """One analysis, with all its state. See `Interpreter` for the attributes."""

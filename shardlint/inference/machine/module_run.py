@@ -26,6 +26,17 @@ class Effect:
     before: State
     after: State
 
+    @property
+    def names(self) -> set[str]:
+        """Return the variables of a scope that it changed."""
+        before, after = self.before["variables"], self.after["variables"]
+        return {name for name in before | after if before.get(name) is not after.get(name)}
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it changed which variables of a scope may change unseen."""
+        return bool(self.before["volatile"] != self.after["volatile"])
+
 
 class ModuleRun:
     """One module of the project: its text in parts, and its scope as far as it has run."""
@@ -45,9 +56,11 @@ class ModuleRun:
         "imported",
         "loose",
         "made",
+        "met",
         "name",
         "outermost",
         "parts",
+        "read",
         "replaced",
         "scope",
         "source",
@@ -89,6 +102,10 @@ class ModuleRun:
         self.alone = True
         #: The numbers of the objects that it and its imports created.
         self.made = range(0)
+        #: The names of variables that it read of older scopes, and the numbers of the mutable objects in
+        #: these and in what it changed; None if they are too many.
+        self.read: frozenset[str] = frozenset()
+        self.met: frozenset[int] | None = None
         #: Its imports, and its changes to other modules, in the order in which they came.
         self.effects: list[ModuleRun | Effect] = []
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import Const, External, ModuleValue, Value, as_str
 from shardlint.inference.evaluation.budget import Budget
+from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.release_queries import state_of, version_named
-from shardlint.inference.machine.module_run import ModuleRun
-from shardlint.inference.machine.variable_reads import note_variable
+from shardlint.inference.machine.module_run import Effect, ModuleRun
+from shardlint.inference.machine.variable_reads import Reads, note_variable, read_of
 from shardlint.inference.overlays.registry import canonical, names_under, transfer
 from shardlint.inference.programs.worlds import World, leave
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born, changed, depends
@@ -144,8 +145,8 @@ class Project:
         """Return an attribute of a module: a variable, or a submodule."""
         run: ModuleRun = module.run
         file_access.note_name(run.source.path, name)
+        note_variable(interpreter, run.scope, name, run.scope)
         if name in run.scope.variables:
-            note_variable(interpreter, run.scope, name, run.scope)
             if run.scope.may_change(name):
                 return Unknown(f"`{run.name}.{name}` may change")
             return run.scope.variables[name]
@@ -206,6 +207,7 @@ class Project:
         outer = (i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh)
         replaced, i.replaced = i.replaced, {}
         handed, i.handed = i.handed, {}
+        reads, i.reads, start, i.start = i.reads, {}, i.start, first
         entry, EFFECTS.entry = EFFECTS.entry, 0
         loose, running, self.loose, self.running = self.loose, self.running, {}, []
         with file_access.recording() as read:
@@ -229,6 +231,7 @@ class Project:
                 i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh = outer
                 run.replaced, i.replaced = i.replaced, replaced
                 run.handed, i.handed = i.handed, handed
+                own, i.reads, i.start = i.reads, reads, start
                 EFFECTS.entry = entry
                 self.loose, self.running = loose, running
                 EFFECTS.epoch = epoch + (EFFECTS.remade < first)
@@ -240,6 +243,7 @@ class Project:
         began = run.scope.born
         run.alone &= run.closed and all(one.alone or one.scope.born > began for one in run.within.values())
         self.world.attribute(run)
+        _note_dependencies(i, run, own or {})
         run.made = range(first, born())
         run.alone &= self.world.is_as_alone(run)
         return run
@@ -358,6 +362,22 @@ def _replace(interpreter: Machine, run: ModuleRun) -> None:
 def _module_file(folder: Path, parts: Sequence[str]) -> Path | None:
     found = module_file(str(folder), parts)
     return None if found is None else Path(found)
+
+
+def _note_dependencies(interpreter: Machine, run: ModuleRun, reads: Reads) -> None:
+    """Note what a module that has run depends on in modules that ran before, given its reads of variables."""
+    values = [read_of(anchor, name) if isinstance(anchor, Scope) else anchor for anchor, name in reads]
+    names = {name for _, name in reads}
+    changes = [step for step in run.effects if isinstance(step, Effect)]
+    for change in changes:
+        if isinstance(change.thing, Scope):
+            names |= change.names
+            values += [change.before["variables"].get(name) for name in change.names]
+        else:
+            values.append(list(change.before.values()))
+    run.read = frozenset(names)
+    met = interpreter.memory.objects_in(run.scope, values)
+    run.met = None if met is None else met | {change.thing.born for change in changes}
 
 
 def _close_cycle(run: ModuleRun) -> None:

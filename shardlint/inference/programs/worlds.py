@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from shardlint.inference.domain.kinds import CHANGING
+from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.incremental.entry_result import alike
 from shardlint.inference.machine.module_run import Effect, ModuleRun
 from shardlint.inference.store.effect_log import EFFECTS, State, changing, held, restore
@@ -33,8 +35,8 @@ class World:
         self._before: dict[int, tuple[Any, State]] = {}
         #: Their contents in this world, while another one is present.
         self._after: list[tuple[Any, State]] = []
-        #: By the identity of a changed module: the identities of those whose import changed it.
-        self._writers: dict[int, set[int]] = {}
+        #: By changed module and number of the changed object: the identities of those that changed it.
+        self._writers: dict[ModuleRun, dict[int, set[int]]] = {}
         self._imported = 0
 
     def attribute(self, writer: ModuleRun | None) -> None:
@@ -43,7 +45,7 @@ class World:
             owner = self.owner(number)
             if owner is not None:
                 self._before.setdefault(number, (thing, state))
-                self._writers.setdefault(id(owner), set()).add(_PROGRAM if writer is None else id(writer))
+                self._note_writer(owner, number, _PROGRAM if writer is None else id(writer))
                 if writer is not None:
                     writer.effects.append(Effect(thing, state, held(thing)))
         EFFECTS.journal.clear()
@@ -53,10 +55,43 @@ class World:
         owners = [run for run in self._modules.values() if number in run.made]
         return min(owners, key=lambda run: len(run.made), default=None)
 
+    def _note_writer(self, owner: ModuleRun, number: int, writer: int) -> None:
+        self._writers.setdefault(owner, {}).setdefault(number, set()).add(writer)
+
     def is_as_alone(self, run: ModuleRun) -> bool:
-        """Return whether nothing but a module and its imports has changed one of these."""
-        within = set(map(id, run.within.values()))
-        return all(owner not in within or by <= within for owner, by in self._writers.items())
+        """Return whether a module and its imports that ran with it depend on nothing that others changed."""
+        new = [
+            one
+            for path, one in run.within.items()
+            if one.scope.born >= run.scope.born or self._modules.get(path) is not one
+        ]
+        within = set(run.within.values())
+        known = set(map(id, within))
+        for owner, changed in self._writers.items():
+            if owner in within:
+                path = Path(owner.source.path)
+                others = {number for number, writers in changed.items() if not writers <= known}
+                if others and any(path in one.within and self._depends(one, owner, others) for one in new):
+                    return False
+        return True
+
+    def _depends(self, run: ModuleRun, owner: ModuleRun, changed: set[int]) -> bool:
+        """Return whether a module, by itself, may depend on any of these changed objects of another one."""
+        if owner.scope.born > run.scope.born:
+            # It ran during this one's import, for which only reads of older modules are noted.
+            return True
+        if run.met is None or not changed.isdisjoint(run.met):
+            return True
+        for number in changed:
+            thing, before = self._before[number]
+            if isinstance(thing, Scope):
+                change = Effect(thing, before, held(thing))
+                if not change.names.isdisjoint(run.read) or change.is_open:
+                    return True
+            elif not isinstance(thing, CHANGING):
+                # Reads of classes and wrappers are not noted.
+                return True
+        return False
 
     def takes(self, run: ModuleRun) -> bool:
         """Import a module that ran for another program, with its effects.
@@ -75,7 +110,8 @@ class World:
             self._before.setdefault(thing.born, (thing, held(thing)))
             restore(thing, effect.after)
             owner = self.owner(thing.born)
-            self._writers.setdefault(id(owner), set()).add(id(writer))
+            if owner is not None:
+                self._note_writer(owner, thing.born, id(writer))
         EFFECTS.journal.clear()
         return True
 

@@ -124,6 +124,19 @@ class CallCache:
         except TooLarge:
             return None
 
+    def objects_in(self, scope: Scope, values: Iterable[Any]) -> frozenset[int] | None:
+        """Return the numbers of all mutable objects in values, as seen from a scope; None if a value is too
+        large."""
+        found: set[int] = set()
+        try:
+            for value in values:
+                self.keys.start(scope)
+                self.keys.of_all((value,))
+                found.update(one.born for one in self.keys.objects)
+        except TooLarge:
+            return None
+        return frozenset(found)
+
     def _key(self, interpreter: Machine, function: Function, bound: dict[str, Value]) -> Key:
         keys = self.keys
         keys.start(function.scope)
