@@ -24,6 +24,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.operands import Stop, given
+from shardlint.inference.overlays.jax.explicit.device_lists import lie_apart
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Trace
 from shardlint.inference.overlays.jax.explicit.recording import (
     Written,
@@ -99,6 +100,8 @@ def finish_operator(
     """Finish an operator where at least one operand is an array."""
     if all(not isinstance(x, Array) or x.numpy for x in operands):
         return result
+    if place is not None and isinstance(result, Array) and lie_apart(interpreter, symbol, operands, place):
+        return Unknown("JAX rejects these operands")
     call = Call(interpreter, symbol, operands, {}, place)  # type: ignore[arg-type]
     return _finish(call, f"{len(operands)} {symbol}", result, f"`{symbol}`", as_operator(symbol))
 

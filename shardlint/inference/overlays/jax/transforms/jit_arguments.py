@@ -15,6 +15,7 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.explicit.device_lists import combination, devices_text, order_of
 from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh, place_array
 from shardlint.inference.overlays.jax.transforms.taint import following, holds_marked, marked
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
@@ -25,17 +26,12 @@ from shardlint.laws.core.verdicts import Api, Cause, Rejected
 from shardlint.laws.core.witness_data import (
     ANY_FUNCTION,
     IDENTITY,
-    NO_SPEC,
     Known,
     apply_data,
     array_data,
     call_data,
-    devices_data,
-    function_data,
-    sharding_data,
-    tuple_data,
 )
-from shardlint.laws.placement.jit_arguments import DeviceOrder, Layout, judge_committed, judge_devices
+from shardlint.laws.placement.jit_arguments import Layout, judge_committed, judge_devices
 from shardlint.laws.placement.judge import judge_placement
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
@@ -149,7 +145,7 @@ def check_devices(
     ends = _result_placements(result, held, (*args, *kwargs.values()))
     for index, one in enumerate(held):
         for subject, home, other in (*_others(call, held[index + 1 :]), *ends):
-            orders = [_order(one.home), _order(home)]
+            orders = [order_of(one.home), order_of(home)]
             verdict = judge_devices([order for order in orders if order is not None])
             if not isinstance(verdict, Rejected):
                 continue
@@ -157,31 +153,13 @@ def check_devices(
             if not all(_used(call, function, args, kwargs, argument) for argument in pair):
                 continue
             detail = (
-                f"{one.subject} lies on {_devices_text(orders[0])}, {subject} on {_devices_text(orders[1])}"
+                f"{one.subject} lies on {devices_text(orders[0])}, {subject} on {devices_text(orders[1])}"
             )
             place = call.place_of(one.key, "") if isinstance(one.key, int) else call.place_of(None, one.key)
-            calls = _combination(orders if other is not None else orders[:1])
+            calls = combination(orders if other is not None else orders[:1])
             record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *calls)
             return True
     return False
-
-
-def _combination(orders: Sequence[DeviceOrder | None]) -> tuple[Known, Known]:
-    """Return a computation with an array on the devices of each order, and the same with uncommitted
-    arrays."""
-    sums = (call_data("2 +", (("operand", i), 0)) for i in range(len(orders)))
-    jitted = call_data("jax.jit", (function_data(tuple_data(sums)),))
-    placed = (None if order is None else _placed(order) for order in orders)
-    return apply_data(jitted, placed), apply_data(jitted, (array_data(()) for _ in orders))
-
-
-def _placed(order: DeviceOrder) -> Known:
-    """Return an array on devices in this order; on the first devices if only their number is known."""
-    if not isinstance(order.count, int):
-        return None
-    ids = range(order.count) if order.ids is None else order.ids
-    mesh = call_data("jax.sharding.Mesh", (devices_data(ids, (order.count,)), ("tuple", "x")))
-    return call_data("jax.device_put", (1.0, sharding_data(mesh, NO_SPEC)))
 
 
 def _others(
@@ -204,11 +182,11 @@ def _result_placements(
     Devices of ``args`` are excluded as well, since in_shardings place them.
     """
     found: list[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]] = []
-    orders = [_order(one.home) for one in held]
+    orders = [order_of(one.home) for one in held]
 
     def put(array: Array, _: str) -> Array:
         if array.sharding is not None:
-            orders.append(_order(array.sharding))
+            orders.append(order_of(array.sharding))
         return array
 
     for arg in args:
@@ -216,7 +194,7 @@ def _result_placements(
 
     def note(array: Array, path: str) -> Array:
         home = array.sharding
-        order = None if home is None else _order(home)
+        order = None if home is None else order_of(home)
         if home is not None and order is not None and order not in orders:
             orders.append(order)
             found.append((f"result{path}" if path else "the result", home, None))
@@ -243,25 +221,6 @@ def layout_of(home: ShardingValue | Devices | None) -> Layout | None:
         return None
     mesh = home.mesh.mesh
     return None if mesh.abstract or not mesh.names else Layout(mesh, home.spec.spec)
-
-
-def _order(home: ShardingValue | Devices | MeshValue) -> DeviceOrder | None:
-    if isinstance(home, Devices):
-        return DeviceOrder(1, home.ids)
-    mesh = home.mesh if isinstance(home, ShardingValue) else home
-    if not isinstance(mesh, MeshValue) or mesh.mesh.abstract:
-        return None
-    return DeviceOrder(mesh.mesh.device_count, mesh.ids)
-
-
-def _devices_text(order: DeviceOrder | None) -> str:
-    """Return the devices in words: their number, and their ids if there are few and all are known."""
-    if order is None:
-        return "devices"
-    which = (
-        "" if order.ids is None else f" ({', '.join(map(str, order.ids[:8]))}{', …' * (len(order.ids) > 8)})"
-    )
-    return f"{order.count} {'device' if order.count == 1 else 'devices'}{which}"
 
 
 def _used(
