@@ -17,7 +17,7 @@ import jax
 import numpy as np
 import pytest
 from jax import lax
-from jax.sharding import AbstractMesh
+from jax.sharding import AbstractMesh, AxisType
 from jax.sharding import PartitionSpec as P
 from support.sizes import size
 
@@ -36,7 +36,7 @@ from shardlint.laws.transforms.collectives import (
 )
 
 CASES = size("SHARDLINT_COLLECTIVE_CASES", 70, 200)
-MESH = AbstractMesh((4, 2), ("x", "y"))
+MESH = AbstractMesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
 BOUND = (("x", 4), ("y", 2))
 
 OFFSETS = (np.zeros(4, np.int32),) * 4

@@ -6,8 +6,8 @@ import random
 
 HEADER = """import jax, jax.numpy as jnp, numpy as np
 from jax import lax
-from jax.sharding import AbstractMesh, PartitionSpec as P
-mesh = AbstractMesh((2, 4), ("x", "y"))
+from jax.sharding import AbstractMesh, AxisType, PartitionSpec as P
+mesh = AbstractMesh((2, 4), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
 outside = np.ones((8, 8), np.float32)
 def doubled(v):
     return v * 2

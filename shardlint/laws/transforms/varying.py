@@ -189,7 +189,8 @@ def judge_operand(
     if function in ("pcast", "pvary"):
         return _judge_cast(axes, operand, checked, to)
     if function == "all_gather" and to == "reduced":
-        if checked is False or (checked and all(map(operand.never, axes))):
+        unchecked = checked is False and not since("0.12.0")
+        if unchecked or (checked and all(map(operand.never, axes))):
             return _rejected(axes[0], "it does not vary over {axis}, so there is nothing to gather")
         return Undecided("what it varies over is not known") if checked is None else Accepted()
     if not checked:
