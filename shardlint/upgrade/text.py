@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from shardlint.laws.versions import Release
 from shardlint.model.findings import Applicability
 from shardlint.support.media import json_document, terminal
 from shardlint.upgrade.changes import Change, Kind, Upgrade
@@ -23,7 +24,7 @@ def as_text(found: Upgrade) -> str:
     for path, changes in by_file.items():
         lines.append(terminal(path))
         for together in _by_cause(changes):
-            lines += _of_cause(together)
+            lines += _of_cause(together, found.low)
         lines.append("")
     if len(by_file) > 1:
         lines += _causes(found)
@@ -55,12 +56,13 @@ def _order(kind: Kind) -> int:
     return list(Kind).index(kind)
 
 
-def _of_cause(together: Sequence[Change]) -> Iterator[str]:
+def _of_cause(together: Sequence[Change], low: Release) -> Iterator[str]:
     first, count = together[0], len(together)
     fixable = sum(change.finding.fix is not None for change in together)
     details = [first.finding.code]
     if first.since is not None:
-        details.append(f"since JAX {first.since}")
+        already = f", so in {low} already" if first.since <= low else ""
+        details.append(f"since JAX {first.since}{already}")
     if fixable:
         details.append("fixable" if fixable == count else f"{fixable} fixable")
     yield terminal(f"  {first.kind}: {first.cause} [{', '.join(details)}]")

@@ -79,6 +79,14 @@ def test_the_text_ends_with_a_line_that_sums_up(project: Path, capsys: pytest.Ca
     )
 
 
+def test_what_the_older_release_lacks_already_is_marked(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = run(capsys)[1]
+    assert "[SHL802, since JAX 0.6.0, so in 0.7.0 already, fixable]" in out
+    assert "[SHL701, since JAX 0.9.0]" in out
+
+
 def test_fixes_leave_what_no_fix_can_decide(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--diff")
     assert code == 1 and out.count("\n+") == 4
