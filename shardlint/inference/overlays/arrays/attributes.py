@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.values import Array, Bound, Native, Value
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import methods
+from shardlint.inference.overlays.arrays import methods, shards
 from shardlint.inference.overlays.jax.explicit.results import finish_attribute, finish_method
 from shardlint.inference.overlays.jax.explicit.type_conversion import sharding_in_type
 from shardlint.inference.overlays.jax.shard_map.varying import spread
@@ -33,6 +33,8 @@ def _attribute(interpreter: Evaluator, value: Array, name: str, _: Place) -> Val
         return Bound(Native(name, _spreading(methods.METHODS[name])), value)
     if name in ("block_until_ready", "copy", "__array__"):
         return Native(name, lambda call: value)
+    if name in shards.ATTRIBUTES and is_of_jax(value) and interpreter.context.in_jit is False:
+        return shards.ATTRIBUTES[name](interpreter, value)
     if name == "device" and is_of_jax(value):
         return Unknown(DEVICE)
     return Unknown(f"attribute `{name}` of an array")
