@@ -9,6 +9,8 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
 from typing import Any
 
+import jax
+
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Finding
 from shardlint.rules import all_rules
@@ -16,6 +18,7 @@ from shardlint.rules import all_rules
 
 def run(program: str) -> dict[str, Any]:
     """Run a program of these tests and return its variables."""
+    assert jax.device_count() == 8
     scope: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(program, "program.py", "exec"), scope)
     return scope

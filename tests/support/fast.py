@@ -30,6 +30,7 @@ PROCESSES = frozenset(
         "pytest_lsp",
         "shardlint.confirm.confirmer",
         "shardlint.confirm.fixtures.runs",
+        "shardlint.cost.runs",
     }
 )
 
