@@ -26,10 +26,16 @@ class Trait(StrEnum):
     """What a value certainly is along an axis, which JAX's types do not say.
 
     SPLIT: another part of the program's data on each device. DRAWN: the same random draw on all devices.
+    RATIO: of two numbers, each of another part of the data on each device. SUMMED: computed from the sum of
+    what was split, by a psum whose transpose is a psum. SCALED: the gradient of such a sum, times the
+    devices.
     """
 
     SPLIT = "split"
     DRAWN = "drawn"
+    RATIO = "ratio"
+    SUMMED = "summed"
+    SCALED = "scaled"
 
 
 #: Traits, each with its axis.
@@ -249,6 +255,25 @@ def judge_foreign(
     )
 
 
+def scaled(value: Variation) -> Axes:
+    """Return the axes by whose devices a value's gradient is multiplied, where types do not track variation.
+
+    Each device differentiates the sum of all devices' values: of one that is equal on all of them, since it
+    was summed, that is as many times the value (the transpose of psum is psum).
+    """
+    return frozenset(axis for axis in value.axes_of(Trait.SUMMED) if value.never(axis))
+
+
+def misread(function: str, axes: tuple[str, ...], operand: Variation) -> tuple[Trait, str] | None:
+    """Return the trait, and its axis, for which a reduction computes something else than is surely meant."""
+    for axis in axes if function in ("psum", "pmean") else ():
+        if function == "psum" and (Trait.SCALED, axis) in operand.traits:
+            return Trait.SCALED, axis
+        if (Trait.RATIO, axis) in operand.traits:
+            return Trait.RATIO, axis
+    return None
+
+
 def repeats(
     function: str, axes: tuple[str, ...], operand: Variation, summed: Axes, sizes: Mapping[str, Dim]
 ) -> str | None:
@@ -298,6 +323,9 @@ def collective_result(
         return operand
     if function in REDUCTIONS:
         reduced = operand.without(axes, manual)
+        if function == "psum" and not checked:
+            summed = {(Trait.SUMMED, axis) for axis in operand.axes_of(Trait.SPLIT) & axes}
+            reduced = replace(reduced, traits=reduced.traits | summed)
         return reduced.perhaps_over(axes) if groups and not checked else reduced
     if function == "all_gather":
         if to == "invarying" or (not checked and not groups):

@@ -19,6 +19,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import given
 from shardlint.inference.overlays.jax.shard_map.axis_order import disordered, note_order
+from shardlint.inference.overlays.jax.shard_map.reduced_values import note_misread
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.transforms.lowering import DOUBT
 from shardlint.inference.overlays.jax.transforms.taint import made_from_marked
@@ -42,6 +43,7 @@ from shardlint.laws.transforms.varying import (
     collective_result,
     judge_foreign,
     judge_operand,
+    misread,
     repeats,
 )
 from shardlint.model.spans import Place
@@ -159,6 +161,8 @@ class Collective:
         silent = repeats(self.function, self.axes, variation, array.summed, sizes)
         if silent is not None:
             self.record(verdict, array, silent)
+        elif (trait := misread(self.function, self.axes, variation)) is not None:
+            note_misread(self.call, self.function, *trait)
         return verdict
 
 

@@ -20,6 +20,7 @@ from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.shard_map import varying
 from shardlint.inference.overlays.jax.shard_map.axis_order import note_use
+from shardlint.inference.overlays.jax.shard_map.reduced_values import divided
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.sharding.made_arrays import is_making, made
 from shardlint.inference.overlays.jax.sharding.movement import combined
@@ -39,6 +40,7 @@ _DRAWS = frozenset(
     for name in operation.names.split()
     if name not in _NO_DRAWS
 )
+_DIVIDING = frozenset({"jax.numpy.divide", "jax.numpy.true_divide", "jax.lax.div"})
 #: The rules of functions that combine their operands element by element.
 _ELEMENTWISE = (elementwise.nary, elementwise.where, elementwise.select, elementwise.raised)
 
@@ -66,6 +68,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
     note_use(interpreter, (x, y))
     if symbol != "@" and interpreter.context.bound_axes:
         note_combined(interpreter, (x, y), found, place)
+        found = divided(found, x, y) if symbol == "/" else found
     return found if symbol == "@" else combined(interpreter, found, (x, y))
 
 
@@ -82,6 +85,8 @@ def _drawn(call: Call, result: Value) -> Value:
                 _note(call.interpreter, same, data, result, call.place, call.place)
             traits = result.traits | {(Trait.DRAWN, axis) for axis in same if result.variation.never(axis)}
             return replace(result, traits=traits, drawn_at=call.place)
+    elif call.name in _DIVIDING and len(call.args) == 2:
+        return divided(result, *call.args)
     elif rule_of(call.name) in _ELEMENTWISE:
         note_combined(call.interpreter, (*call.args, *call.kwargs.values()), result, call.place)
     return result

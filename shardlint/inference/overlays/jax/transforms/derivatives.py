@@ -18,6 +18,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.release_queries import holds
+from shardlint.inference.overlays.jax.shard_map.reduced_values import scaled_gradient
 from shardlint.inference.overlays.jax.shard_map.varying import variation_of
 from shardlint.inference.overlays.jax.transforms.function_transforms import Run, Transfer, forward, transform
 from shardlint.inference.overlays.jax.transforms.taint import MARK, unmarked
@@ -106,7 +107,7 @@ def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
     def vary(array: Array, _: str) -> Value:
         variation = variation_of(array)
         summed = frozenset(axis for axis in value.surely if sums and variation.never(axis))
-        own = UNKNOWN if checked else Variation(value.surely)
+        own = UNKNOWN if checked else scaled_gradient(call, array, value)
         cotangent = replace(variation, equal=variation.equal | summed) if sums else own
         typed = array.typed
         if typed is not None:

@@ -1,0 +1,54 @@
+"""Numbers in a body of shard_map that are reduced to something else than is meant (`Trait`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shardlint.inference.domain.values import Array, Value
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.transforms.taint import is_following
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.transforms.varying import Trait, Variation, scaled
+
+_TEXTS = {
+    Trait.RATIO: "each device divides by its own part's sum over {axis}, and `{function}` adds up the "
+    "ratios: another number wherever the divisors differ; reduce both first, and divide then",
+    Trait.SCALED: "the gradient of a psum over {axis} is taken with check_vma=False, where JAX sums it once "
+    "more: this `{function}` makes it as many times too large as there are devices; use jax.lax.pmean",
+}
+_SPLIT = (
+    "with check_vma=False the gradient of a psum over {axis} is summed over {axis} once more: that of "
+    "`{name}`, which is split over it, is as many times too large as there are devices"
+)
+
+
+def divided(result: Value, x: Value, y: Value) -> Value:
+    """Return the quotient of two numbers, marked if both are of another part of the data on each device."""
+    if not isinstance(result, Array) or not isinstance(x, Array) or not isinstance(y, Array):
+        return result
+    if x.shape != () or y.shape != ():
+        return result
+    axes = x.variation.axes_of(Trait.SPLIT) & y.variation.axes_of(Trait.SPLIT)
+    return replace(result, traits=result.traits | {(Trait.RATIO, axis) for axis in axes}) if axes else result
+
+
+def scaled_gradient(call: Call, array: Array, value: Variation) -> Variation:
+    """Return the variation of a gradient by an array, of a function with this value, without the check.
+
+    It is recorded where the array is split over an axis by which the gradient is multiplied.
+    """
+    axes = scaled(value)
+    split = array.variation.axes_of(Trait.SPLIT) & axes
+    if split and not is_following(call.interpreter.context):
+        text = _SPLIT.format(axis=f'"{min(split)}"', name=array.name or "an argument")
+        record_of_value(call.interpreter, "jax.grad(psum)", Accepted(), call.place, silent=text)
+    traits = frozenset((Trait.SCALED, axis) for axis in axes - split)
+    return Variation(value.surely, traits=traits)
+
+
+def note_misread(call: Call, function: str, trait: Trait, axis: str) -> None:
+    """Record a reduction of values with a trait."""
+    text = _TEXTS[trait].format(axis=f'"{axis}"', function=function)
+    name = "jax.lax(ratio)" if trait is Trait.RATIO else "jax.grad(psum)"
+    record_of_value(call.interpreter, name, Accepted(), call.place, silent=text)

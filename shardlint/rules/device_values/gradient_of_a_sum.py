@@ -1,0 +1,79 @@
+"""# gradient-of-a-sum (SHL317)
+
+## What it does
+Finds gradients that are taken inside a `shard_map` with ``check_vma=False``, of a value that was summed with
+`psum`, by what is split over the axis, or summed over the axis once more.
+
+## Why is this bad?
+Without the check JAX does not know which values are equal on all devices, and the transpose of a `psum` is a
+`psum`: the gradient comes multiplied by the number of devices. The loss goes down all the same, with a
+learning rate that depends on the mesh.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("model",))
+
+
+def gradient(w, x):
+    return jax.grad(lambda w: jax.lax.psum(jnp.sum(x * w), "model"))(w)
+
+
+specs = {"in_specs": (P("model"), P("model")), "out_specs": P("model")}
+y = jax.shard_map(gradient, mesh=mesh, check_vma=False, **specs)(jnp.ones(16), jnp.arange(16.0))
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("model",))
+
+
+def gradient(w, x):
+    return jax.grad(lambda w: jax.lax.psum(jnp.sum(x * w), "model"))(w)
+
+
+specs = {"in_specs": (P("model"), P("model")), "out_specs": P("model")}
+y = jax.shard_map(gradient, mesh=mesh, **specs)(jnp.ones(16), jnp.arange(16.0))
+```
+
+## What JAX says
+Nothing (JAX 0.10.2). With the check, which is the default, gradients are right. A `pmean` of the gradients by
+what all devices share makes up for the factor, and is not reported.
+
+## References
+- https://docs.jax.dev/en/latest/notebooks/shard_map.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.model.findings import Group
+from shardlint.model.uses import CallUse
+from shardlint.rules.base import Problem, Rule, RuleSettings
+
+
+def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report a gradient that is multiplied by the number of devices."""
+    if use.silent is not None and use.function == "jax.grad(psum)":
+        yield Problem(use.silent, use.place)
+
+
+RULE = Rule(
+    code="SHL317",
+    name="gradient-of-a-sum",
+    summary="With check_vma=False the gradient of a psum is as many times too large as there are devices",
+    docs=__doc__,
+    group=Group.SUSPICIOUS,
+    kinds=(CallUse,),
+    check=check,
+)

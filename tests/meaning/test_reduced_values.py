@@ -1,0 +1,84 @@
+"""Means of ratios, and gradients of sums without the check: reported where the numbers are others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from consequences import found, pages, run
+
+HEADER = """import jax, jax.numpy as jnp, numpy as np
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("x", "y"))
+w, u = jnp.arange(1.0, 17.0), jnp.sin(jnp.arange(16.0))
+def on(body, first, out, **options):
+    return jax.shard_map(body, mesh=mesh, in_specs=(P(*first), P("y")), out_specs=P(*out), **options)(w, u)
+def local(w, u):
+    return jnp.sum((jnp.tile(w, 16 // w.size)[: u.size] * u) ** 2)
+"""
+#: Gradients by `w`, split over "y" or whole, and whether they come multiplied.
+GRADIENTS: dict[str, bool] = {
+    "on(lambda w, u: jax.grad(lambda w: lax.psum(jnp.sum(w * u), 'y'))(w), 'y', 'y', check_vma=False)": True,
+    "on(lambda w, u: jax.grad(lambda w: lax.psum(jnp.sum(w * u), 'y') ** 2)(w), 'y', 'y', "
+    "check_vma=False)": True,
+    "on(lambda w, u: jax.value_and_grad(lambda w: jnp.tanh(lax.psum(jnp.sum(w * u), 'y')))(w)[1], 'y', 'y', "
+    "check_vma=False)": True,
+    "on(lambda w, u: jax.grad(lambda w: lax.psum(jnp.sum(w * u), 'y'))(w), 'y', 'y')": False,
+    "on(lambda w, u: jax.grad(lambda w: jnp.sum(w * u))(w), 'y', 'y', check_vma=False)": False,
+    "on(lambda w, u: jax.grad(lambda w: lax.psum(jnp.sum(w * u), 'x'))(w), 'y', 'y', check_vma=False)": False,
+    "on(lambda w, u: lax.psum(jax.grad(lambda w: lax.psum(local(w, u), 'y'))(w), 'y'), (), (), "
+    "check_vma=False)": True,
+    "on(lambda w, u: lax.pmean(jax.grad(lambda w: lax.psum(local(w, u), 'y'))(w), 'y'), (), (), "
+    "check_vma=False)": False,
+    "on(lambda w, u: lax.psum(jax.grad(lambda w: local(w, u))(w), 'y'), (), (), check_vma=False)": False,
+}  # fmt: skip
+#: The same gradients on one device.
+RIGHT = {
+    "** 2": "jax.grad(lambda w: jnp.sum(w * u) ** 2)(w)",
+    "tanh": "jax.grad(lambda w: jnp.tanh(jnp.sum(w * u)))(w)",
+    "local": "jax.grad(lambda w: sum(local(w, part) for part in u.reshape(4, 4)))(w)",
+    "": "u",
+}
+
+
+@pytest.mark.parametrize("call", GRADIENTS)
+def test_gradients_that_come_multiplied(call: str) -> None:
+    right = next(text for part, text in RIGHT.items() if part in call)
+    program = f"{HEADER}y = {call}\n"
+    scope = run(f"{program}z = {right}\n")
+    ours, meant = np.asarray(scope["y"]), np.asarray(scope["z"])
+    factor = float(np.sum(ours * meant) / np.sum(meant**2))
+    if "'x'))(w)" in call:
+        factor /= 2  # the sum is of two equal parts, which SHL309 is about
+    assert factor == pytest.approx(4 if GRADIENTS[call] else 1, rel=1e-4)
+    assert bool(found(program, "SHL317")) == GRADIENTS[call]
+
+
+#: Losses over parts with different weights, and whether they are means of ratios.
+LOSSES: dict[str, bool] = {
+    "lax.pmean((w * u).sum() / w.sum(), 'y')": True,
+    "lax.pmean(jnp.divide((w * u).sum(), jnp.maximum(w.sum(), 1)) + 1 - 1, 'y')": True,
+    "lax.psum((w * u).sum() / w.sum(), 'y') / 4": True,
+    "lax.psum((w * u).sum(), 'y') / lax.psum(w.sum(), 'y')": False,
+    "lax.psum((w * u).sum() / lax.psum(w.sum(), 'y'), 'y')": False,
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_means_of_ratios(loss: str) -> None:
+    program = f"{HEADER}y = on(lambda w, u: {loss}, 'y', ())\n"
+    scope = run(f"{program}z = (w * u).sum() / w.sum()\n")
+    assert np.allclose(scope["y"], scope["z"], rtol=1e-3) != LOSSES[loss]
+    assert bool(found(program, "SHL316")) == LOSSES[loss]
+
+
+def test_means_of_means_are_not_reported() -> None:
+    for loss in ("lax.pmean((w * u).mean(), 'y')", "lax.pmean((w * u).sum() / w.size, 'y')"):
+        assert not found(f"{HEADER}y = on(lambda w, u: {loss}, 'y', ())\n", "SHL316")
+
+
+def test_both_pages_differ_from_what_is_meant() -> None:
+    bad, good = (scope["y"] for scope in pages("SHL317"))
+    assert np.allclose(bad, 8 * good)
+    bad, good = (scope["y"] for scope in pages("SHL316"))
+    assert not np.allclose(bad, good, rtol=1e-3)
