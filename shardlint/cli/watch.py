@@ -51,8 +51,9 @@ def _begin(changed: list[str]) -> float:
     if changed:
         from shardlint.support.media import terminal
 
-        names = terminal(", ".join(map(os.path.relpath, changed[:3])))
-        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+        files = list(dict.fromkeys(map(os.path.relpath, changed)))
+        names = terminal(", ".join(files[:3]))
+        more = f" and {len(files) - 3} more" if len(files) > 3 else ""
         print(f"changed: {names}{more}", file=sys.stderr)
     return start
 

@@ -27,6 +27,12 @@ def write(judged: Sequence[Judged], stream: TextIO) -> None:
         _draw(judged, console)
 
 
+_LEGEND = """\
+sites: calls of sharding APIs in the text; reached: a path to the call was followed; judged: compared with
+the mesh (axis names), the array's rank, and all that JAX checks (all judged); open: not all of it is known.
+"""
+
+
 def _draw(judged: Sequence[Judged], console: Console) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -44,7 +50,7 @@ def _draw(judged: Sequence[Judged], console: Console) -> None:
     for kind, row in by_kind(judged).items():
         counts.add_row(kind, *(_share(row[column], row["sites"]) for column in _COLUMNS))
     console.print(counts)
-    for text in _in_words(judged):
+    for text in (_LEGEND, *_in_words(judged)):
         console.print(text)
     why = table("reason", "sites")
     for reason, count in reasons(judged)[:_SHOWN]:
