@@ -56,7 +56,7 @@ def find_rule(code_or_name: str) -> AnyRule:
     rules = {key.lower(): rule for rule in all_rules() for key in (rule.code, rule.name)}
     if wanted in rules:
         return rules[wanted]
-    near = difflib.get_close_matches(wanted, list(rules), n=2)
+    near = difflib.get_close_matches(wanted, list(rules), n=2, cutoff=0.75)
     known = sorted({f"{rules[key].code} ({rules[key].name})" for key in near})
     hint = f"; did you mean {' or '.join(known)}?" if known else "; `shardlint rules` lists them"
     raise KeyError(f"no rule {code_or_name!r}{hint}")

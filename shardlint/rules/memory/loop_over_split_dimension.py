@@ -48,7 +48,7 @@ y = forward(jnp.ones((8, 1024)), layers)
 
 ## What JAX says
 On Auto axes nothing: the compiled code has an all-gather of the array (JAX 0.10.2). On Explicit axes it
-raises, which [unsupported-on-sharded-dimension](unsupported-on-sharded-dimension.md) finds.
+raises, which unsupported-on-sharded-dimension finds.
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html
