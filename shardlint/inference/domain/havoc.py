@@ -19,15 +19,18 @@ from shardlint.inference.domain.values import (
     ListValue,
     ModuleValue,
     Native,
+    Partial,
     SetValue,
     Tuple,
     Value,
 )
-from shardlint.inference.store.effect_log import changed_for_all, changing, lose
+from shardlint.inference.store.effect_log import EFFECTS, changed_for_all, changing, lose
 from shardlint.laws.core.values import Unknown
 
 #: Values with contents that can be made unknown.
 HOLDING = frozenset({Alternatives, Tuple, ListValue, DictValue, LibraryObject, SetValue, Instance, Bound})
+#: Values that unseen code can call once it has them.
+CODE = frozenset({Function, ClassValue, Partial, Native})
 #: A dict whose items are the attributes of an object, which it holds under ``of``.
 NAMESPACE = "builtins.namespace"
 #: Library classes whose instances are frozen, though the objects they hold may change.
@@ -37,18 +40,29 @@ ITERATOR, VIEW = "iterator.", "view."
 
 
 def forget(value: Value) -> None:
-    """Make the contents of an object unknown, and those of all objects reachable from it."""
-    if type(value) not in HOLDING:
+    """Make the contents of an object unknown, and those of all objects reachable from it: it is out of sight.
+
+    Functions and classes are noted, since they may be called from then on (see `escaped_code`).
+    """
+    kind = type(value)
+    if kind not in HOLDING:
+        if kind in CODE:
+            EFFECTS.lost.append(value)
         return
     waiting = [value]
     while waiting:
         one = waiting.pop()
-        if type(one) not in HOLDING:
+        kind = type(one)
+        if kind not in HOLDING:
+            if kind in CODE:
+                EFFECTS.lost.append(one)
             continue
         if isinstance(one, Alternatives):
             waiting.extend(one.options)
         elif isinstance(one, Tuple):
             waiting.extend(one.items)
+            if one.cls is not None:
+                EFFECTS.lost.append(one.cls)
         elif isinstance(one, ListValue):
             if one.items is not None:
                 waiting.extend(one.items)
@@ -57,10 +71,10 @@ def forget(value: Value) -> None:
             if one.items is not None:
                 waiting.extend(one.items.values())
                 lose(one)
+            if one.default is not None:
+                waiting.append(one.default)
         elif isinstance(one, Bound):
-            if isinstance(one.function, Native):
-                # A method of a container.
-                waiting.append(one.receiver)
+            waiting.extend((one.function, one.receiver))
         elif isinstance(one, LibraryObject) and one.kind == NAMESPACE:
             waiting.append(one.fields["of"])
             if isinstance(one.fields["of"], ModuleValue):
@@ -74,10 +88,15 @@ def forget(value: Value) -> None:
             changing(one)
             waiting.extend(value for value in one.fields.values() if not isinstance(value, Array))
             one.fields.update({name: _elsewhere(value) for name, value in one.fields.items()})
+        elif isinstance(one, LibraryObject):
+            EFFECTS.lost.extend(held for held in one.fields.values() if type(held) in CODE)
         elif isinstance(one, SetValue):
             if one.items is not None and not one.frozen:
                 lose(one)
-        elif isinstance(one, Instance) and one.cls.members is None:
+        elif isinstance(one, Instance) and one.cls.members is not None:
+            EFFECTS.lost.append(one.cls)
+        elif isinstance(one, Instance):
+            EFFECTS.lost.append(one.cls)
             if not one.forgotten or one.attributes:
                 changing(one)
             waiting.extend(one.attributes.values())
@@ -85,6 +104,11 @@ def forget(value: Value) -> None:
                 continue
             one.attributes.clear()
             one.opaque = one.forgotten = True
+
+
+def lose_code(*values: Value) -> None:
+    """Note that unseen code may call what these objects are or hold; they themselves stay as they are."""
+    EFFECTS.lost += [value for value in values if type(value) in CODE or type(value) in HOLDING]
 
 
 def forget_contents(*values: Value) -> None:

@@ -109,13 +109,17 @@ class Scope:
 
     ``born`` identifies it, and ``path`` is the branch it was made in. ``narrowed`` are variables of
     outer scopes of which a test told more, ``volatile`` ones that may change unseen, ``left_open`` those that
-    may have for what runs now; ``watchers`` are told of every write. ``rebound`` are a module's variables
-    that got another value, by when they did. ``within`` is the name of the innermost class around its code.
+    may have for what runs now; ``exposed`` are those whose objects unseen code may change; ``awaited`` are
+    names that functions out of sight read, and that may still be bound here. ``defined`` tells when a
+    function or class was last bound to a module's name, and to one that was bound. ``watchers`` are told
+    of every write. ``rebound`` are a module's variables that got another value, by when they did.
+    ``within`` is the name of the innermost class around its code.
     """
 
     __slots__ = (
-        "born", "declared_global", "declared_nonlocal", "is_class", "is_comprehension", "left_open",
-        "module", "narrowed", "parent", "path", "rebound", "variables", "volatile", "watchers", "within",
+        "awaited", "born", "declared_global", "declared_nonlocal", "defined", "exposed", "is_class",
+        "is_comprehension", "left_open", "module", "narrowed", "parent", "path", "rebound", "variables",
+        "volatile", "watchers", "within",
     )  # fmt: skip
 
     def __init__(
@@ -136,6 +140,9 @@ class Scope:
         self.narrowed: set[str] = set()
         self.volatile: set[str] = set()
         self.left_open: frozenset[str] = frozenset()
+        self.exposed: set[str] = set()
+        self.awaited: dict[Hashable, tuple[Set[str], Any]] = {}
+        self.defined = (0, 0)
         self.rebound: dict[str, When] = {}
         self.watchers: list[dict[str, list[Value]]] = []
         self.variables: dict[str, Value] = {}
@@ -146,7 +153,7 @@ class Scope:
         """Return an empty scope of the same kind on another path, without a parent."""
         copy = Scope(self.module, None, self.is_class, path, self.is_comprehension)
         copy.within = self.within
-        for name in ("narrowed", "volatile", "declared_global", "declared_nonlocal"):
+        for name in ("narrowed", "volatile", "exposed", "declared_global", "declared_nonlocal"):
             setattr(copy, name, set(getattr(self, name)))
         return copy
 

@@ -37,6 +37,9 @@ class Unseen(Protocol):
     def note_special_methods(self, cls: ClassValue, held: dict[str, Value]) -> None:
         """Record that Python may call the special methods of an object at any time from now on."""
 
+    def note_changed(self, cls: ClassValue) -> None:
+        """Record that a class gets another method."""
+
     def hand(self, value: Value) -> None:
         """Pass a value to unseen code: a callable may run now and at any time from now on."""
 

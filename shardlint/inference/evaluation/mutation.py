@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.classes import PerhapsMissing, class_attribute, operator_method
-from shardlint.inference.domain.havoc import forget, forget_contents
+from shardlint.inference.domain.havoc import CODE, forget, forget_contents
 from shardlint.inference.domain.iteration import hashable
 from shardlint.inference.domain.lattice import join, options
 from shardlint.inference.domain.values import (
@@ -111,6 +111,10 @@ def store_attribute(interpreter: Evaluator, receiver: Instance | ClassValue, nam
     """Store a value under a name in an object or class itself."""
     if isinstance(receiver, Instance):
         changing(receiver)
+        if receiver.forgotten:
+            forget(value)
+    elif type(value) in CODE:
+        interpreter.unseen.note_changed(receiver)
     since = interpreter.path_since(receiver.path)
     receiver.attributes[name] = _set(interpreter, receiver.attributes.get(name), name, value, since)
 

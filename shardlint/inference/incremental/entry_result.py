@@ -156,6 +156,7 @@ def recorded(interpreter: Machine, made: object, evaluate: Callable[[], object],
     finished = False
     try:
         evaluate()
+        i.code.settle()
         finished = True
     finally:
         trace = before.swap(i)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from shardlint.inference.domain.classes import library_bases, operator_method
-from shardlint.inference.domain.havoc import HOLDING, forget
+from shardlint.inference.domain.havoc import CODE, HOLDING, forget, lose_code
 from shardlint.inference.domain.lattice import combined, options, tagged
 from shardlint.inference.domain.unknown_choices import undecided
 from shardlint.inference.domain.values import (
@@ -61,19 +61,17 @@ from shardlint.inference.semantics.special_methods import READING_LIBRARIES
 from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.effect_log import changed, now
 from shardlint.inference.summaries.receiver_summary import sets_in
-from shardlint.inference.syntax.text_cache import bare, of_texts
+from shardlint.inference.syntax.names_in_text import names_in
 from shardlint.inference.syntax.units import BrokenText
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions.equivalents import RENAMED_ARGUMENTS
 from shardlint.model.spans import Place
-from shardlint.source.lexing import words_in
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.context import Scope
     from shardlint.inference.machine.machine import Machine
 
 T = TypeVar("T")
-_DECLARED = re.compile(r"\b(?:global|nonlocal)\s+([\w, ]+)")
 #: Functions that consume iterators as Python documents, if an overlay models them.
 _TAKING = (
     "absl.testing.parameterized.", "builtins.", "collections.", "copy.", "functools.", "itertools.", "math.",
@@ -86,7 +84,7 @@ _READERS = re.compile(r"logging\.getLogger|absl\.logging\.get_absl_logger|orbax\
 #: Values with methods that consume iterators as Python documents.
 _OF_PYTHON = (Tuple, ListValue, DictValue, SetValue, Const)
 #: Values through which others can be reached; the rest are neither callable nor mutable.
-_REACHING = HOLDING | {Function}
+_REACHING = HOLDING | CODE
 
 
 def call_value(
@@ -230,16 +228,6 @@ def _call_function(
         return unfollowed(interpreter, function, args, kwargs, f"`{function.name}` cannot be read")
 
 
-@of_texts
-def names_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that a text declares global or nonlocal, and all its names."""
-    text = bare(text)
-    found = frozenset(words_in(text))
-    if found.isdisjoint(("global", "nonlocal")):
-        return frozenset(), found
-    return frozenset(name for names in _DECLARED.findall(text) for name in words_in(names)), found
-
-
 def name_same_variables(scope: Scope, text: str, other: str) -> bool:
     """Return whether two texts of a function in a scope name the same variables of it (see `look_at`)."""
     (declared, names), (others, other_names) = names_in(text), names_in(other)
@@ -259,6 +247,7 @@ def unfollowed(
         if one.code.key in seen:
             continue
         seen.add(one.code.key)
+        forget(one)
         text = look_at(interpreter, one.code, names_only=True)
         declared, names = names_in(text)
         _forget_set(interpreter, one, text, args)
@@ -319,7 +308,9 @@ def _call_external(
     if any(map(is_iterator, args)) and (handler is None or not function.name.startswith(_TAKING)):
         args = _taken(interpreter, function.name, args, place)
     if handler is None:
-        if not function.name.startswith(READING_LIBRARIES):
+        if function.name.startswith(READING_LIBRARIES):
+            lose_code(*args, *kwargs.values())
+        else:
             hand_over(interpreter, args, kwargs)
         reason = f"`{function.name}` is not modelled"
         return Reader(reason) if _READERS.fullmatch(function.name) else Unknown(reason)
@@ -340,7 +331,11 @@ def _call_external(
     if function.name == "jax.config.update" and (option := as_str(call.argument(0, "name") or Const(None))):
         at = call.place_of(0, "name")
         interpreter.project.reference(interpreter, f"jax.config.{option}", at)
-    return _each_alternative(interpreter, call, handler)
+    found = _each_alternative(interpreter, call, handler)
+    if isinstance(found, Unknown):
+        # It may keep or call what it got.
+        lose_code(*args, *kwargs.values())
+    return found
 
 
 def _taken(interpreter: Machine, name: str, args: Sequence[Value], place: Place) -> Sequence[Value]:

@@ -44,9 +44,11 @@ from shardlint.inference.machine.trace import CachedCall, Handed, Note
 from shardlint.inference.machine.variable_reads import Reads, note_attribute, note_variable
 from shardlint.inference.semantics.attributes import get_attribute, plain_attribute
 from shardlint.inference.semantics.builtin_names import built_in
+from shardlint.inference.semantics.escaped_code import EscapedCode
 from shardlint.inference.semantics.operators import binary_operation, compare
 from shardlint.inference.semantics.subscripts import get_item
 from shardlint.inference.semantics.variables import write
+from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.inference.store.identity_set import Once
 from shardlint.inference.summaries.call_cache import CallCache
 from shardlint.inference.syntax.units import NodePlace, Unit, text_at
@@ -73,6 +75,7 @@ class Interpreter:
         self.settings = settings
         self.project = project
         self.unseen = Unseen(self)
+        self.code = EscapedCode(self)
         self.uses: Once[Use] = Once()
         #: Cached results of calls (see `call_cache`).
         self.memory = CallCache()
@@ -127,6 +130,9 @@ class Interpreter:
         self.defined: dict[Hashable, tuple[Function, Context]] = {}
         #: Functions passed to code that is not followed, with the time of that.
         self.handed: Handed = {}
+        #: Functions and classes out of sight, and what they may change (see `escaped_code`).
+        self.escaped: dict[Hashable, Value] = {}
+        self.unseen_changes: set[Any] = set()
         #: The attributes that only the constructors of classes set (see `receiver_summary`).
         self.constructed: dict[ClassValue, ConstructorSummary] = {}
         #: The ones from before an edit, by class number, until entry points have been evaluated.
@@ -408,6 +414,8 @@ class Interpreter:
 
     def lookup(self, name: str) -> Value:
         """Return the value of a variable: every look-up of a name goes through here."""
+        if EFFECTS.lost:
+            self.code.settle()
         if name[:2] == "__":
             name = meant(self.scope, name)
         holder = self.find(name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.conditions.narrowing import learn_rank, refine
+from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.lattice import combined, join_variables
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.unknown_choices import is_doubtful
@@ -175,7 +176,8 @@ def _return(interpreter: Machine, node: cst.Return) -> bool:
 
 def _raise(interpreter: Machine, node: cst.Raise) -> bool:
     if node.exc is not None:
-        evaluate(interpreter, node.exc)
+        # A handler finds it, whose variable is not known.
+        forget(evaluate(interpreter, node.exc))
     return False
 
 

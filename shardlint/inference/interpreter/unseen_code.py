@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.classes import may_change
-from shardlint.inference.domain.havoc import blur, forget
+from shardlint.inference.domain.havoc import blur, forget, lose_code
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import (
     Bound,
@@ -21,11 +21,12 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.monkeypatches import set_library_name
-from shardlint.inference.interpreter.call_dispatch import names_in, unfollowed
+from shardlint.inference.interpreter.call_dispatch import unfollowed
 from shardlint.inference.machine.code_reads import look_at
 from shardlint.inference.semantics.special_methods import ReachedChanges, special_methods
 from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.effect_log import changed_for_all, changing
+from shardlint.inference.syntax.names_in_text import names_in
 from shardlint.laws.core.values import Unknown
 from shardlint.source.lexing import words_in
 
@@ -83,6 +84,10 @@ class Unseen:
     def _set(self, holder: Scope, name: str) -> None:
         write(self._interpreter, holder, name, Unknown(f"`{name}` is set by code that is not followed"))
 
+    def note_changed(self, cls: ClassValue) -> None:
+        """Record that a class gets another method, which unseen code may call too if it has the class."""
+        self._interpreter.code.note_changed(cls)
+
     def hand(self, value: Value) -> None:
         """Pass a value to unseen code: a callable may run now and at any time from now on."""
         while isinstance(value, Bound | Partial):
@@ -105,6 +110,7 @@ class Unseen:
         methods = special_methods(cls)
         if not methods:
             return
+        lose_code(*methods, *held.values())
         reached = ReachedChanges(self._interpreter, cls, held, methods)
         for name, holder in list(reached.variables()):
             self._may_change(holder, name)

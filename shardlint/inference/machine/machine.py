@@ -7,7 +7,7 @@ of them. Overlays see only the `Evaluator` in it, and nothing of how programs ar
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Set
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -85,6 +85,22 @@ class CallMemory(Protocol):
         large."""
 
 
+class EscapedCode(Protocol):
+    """The functions and classes out of sight, as handlers see them."""
+
+    def settle(self) -> None:
+        """Take what may change for changed, if functions and classes have gone out of sight."""
+
+    def apply(self, changes: Set[Any]) -> None:
+        """Take changes for possible at any time from now on."""
+
+    def note_changed(self, cls: ClassValue) -> None:
+        """Read a class once more, if it is out of sight, since it gets another method."""
+
+    def read_again(self, one: Function) -> None:
+        """Read a function out of sight once more, since a name that it reads is bound."""
+
+
 class Machine(Evaluator, Protocol):
     """One analysis, with all its state. See `Interpreter` for the attributes."""
 
@@ -107,6 +123,8 @@ class Machine(Evaluator, Protocol):
     reached: set[Hashable]
     defined: dict[Hashable, tuple[Function, Context]]
     handed: Handed
+    escaped: dict[Hashable, Value]
+    unseen_changes: set[Any]
     constructed: dict[ClassValue, ConstructorSummary]
     outdated: dict[int, tuple[ClassValue, ConstructorSummary]]
     text_writes: dict[ClassValue, TextWrites]
@@ -132,6 +150,10 @@ class Machine(Evaluator, Protocol):
         self, function: Function, bound: dict[str, Value], called_at: Place | None = None
     ) -> Value:
         """Evaluate a function's body with bound parameters and return the result."""
+
+    @property
+    def code(self) -> EscapedCode:
+        """Return the functions and classes out of sight."""
 
     @property
     def memory(self) -> CallMemory:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import field, fields
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.name_links import Pairs
-from shardlint.inference.domain.values import Function, Native
+from shardlint.inference.domain.values import Function, Native, Value
 from shardlint.inference.evaluation.context import Context
 from shardlint.inference.store.effect_log import When, now
 from shardlint.inference.store.identity_set import Once
@@ -38,7 +38,8 @@ class Trace:
     ``notes`` are functions defined and wrappers created. ``ran`` are the codes that ran at any depth, and
     those whose text was read (see `look_at`). ``cached_calls`` are the cached calls inside it (see
     `call_cache`), and ``ran_uncached`` the codes that ran outside of them. ``reached`` were called, and so
-    were ``called_wrappers``; ``handed`` were passed to code that is not followed. ``turns`` are the releases
+    were ``called_wrappers``; ``handed`` were passed to code that is not followed. ``escaped`` are functions
+    and classes that went out of sight, ``unseen_changes`` what these may change. ``turns`` are the releases
     at which an answer of JAX changes (see `release_queries`); ``asks_mesh`` is whether a mesh that the
     program does not define matters (see `deployment_mesh`). ``pairs`` are literals that write the same name,
     if an editor asks.
@@ -53,6 +54,8 @@ class Trace:
     reached: set[Hashable] = field(default_factory=set)
     called_wrappers: set[int] = field(default_factory=set)
     handed: Handed = field(default_factory=dict)
+    escaped: dict[Hashable, Value] = field(default_factory=dict)
+    unseen_changes: set[Any] = field(default_factory=set)
     turns: set[Release] = field(default_factory=set)
     asks_mesh: bool = False
     pairs: Pairs | None = field(default_factory=dict)
@@ -75,6 +78,9 @@ class Trace:
         i.called_wrappers |= self.called_wrappers
         for function, when in self.handed.items():
             i.handed.setdefault(function, now() if again else when)
+        if self.unseen_changes:
+            i.code.apply(self.unseen_changes)
+        i.escaped |= self.escaped
         i.turns |= self.turns
         i.asks_mesh = i.asks_mesh or self.asks_mesh
         name_links.add(self.pairs)

@@ -180,14 +180,18 @@ class Resumable:
             return False
         yields = "yield" in before or "yield" in text
         generators = generators_in(unit) if yields else {}
+        function, code = self._before["defined"][id(unit)][0], self._program.interpreter.code
+        may_change = code.may_change(function)
         others = unit.rewrite(*read)
+        if may_change is not None and code.may_change(function) != may_change:
+            return False
         # A caller of a generator that takes no items does not record that it ran.
         if yields and not _agree(generators, generators_in(unit)):
             return False
         matters = others | texts_of(id(unit))
         if not (matters.isdisjoint(self._before["ran"]) and others.isdisjoint(self._before["reached"])):
             return False
-        scope = self._before["defined"][id(unit)][0].scope
+        scope = function.scope
         if name_same_variables(scope, before, text):
             matters -= {LookedAt(id(unit), names=True)}
         self._program.interpreter.forget(matters)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.classes import (
+    PLAIN_BASES,
     class_attribute,
     has_unknown_base,
     library_bases,
@@ -12,7 +13,7 @@ from shardlint.inference.domain.classes import (
     may_change,
     mixed_in_value,
 )
-from shardlint.inference.domain.havoc import NAMESPACE, blur, forget, open_cells
+from shardlint.inference.domain.havoc import NAMESPACE, blur, forget, lose_code, open_cells
 from shardlint.inference.domain.values import (
     NONE,
     Alternatives,
@@ -224,6 +225,9 @@ def plain_attribute(interpreter: Machine, value: Instance, name: str, place: Pla
     if text_or_number is not None:
         return interpreter.attribute(text_or_number, name, place)
     elsewhere = f"`{value.cls.name}.{name}` may be set elsewhere"
+    if has_unknown_base(value.cls) or not bases <= PLAIN_BASES:
+        # A method of a library's may call those of the program.
+        lose_code(value)
     if has_unknown_base(value.cls) or hides_attributes(bases):
         return Unknown(elsewhere)
     computes = class_attribute(value.cls, "__getattr__")

@@ -12,7 +12,7 @@ from shardlint.inference.domain.classes import (
     library_bases,
     lineage,
 )
-from shardlint.inference.domain.havoc import forget
+from shardlint.inference.domain.havoc import forget, lose_code
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import (
     Bound,
@@ -123,6 +123,9 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     if (made := call_library_class(call, cls, bases)) is not None:
         return made
     instance = Instance(cls, {}, opaque, call.place, interpreter.path)
+    if opaque:
+        # The constructor of a library's class may call methods of this one.
+        lose_code(instance)
     init = class_attribute(cls, "__init__")
     if init is not None and not _generates_init(cls):
         _construct(interpreter, call, instance, init, list(call.args), call.kwargs, call.opaque)

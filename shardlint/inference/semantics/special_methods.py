@@ -66,7 +66,7 @@ _KNOWN_LIBRARIES = (*READING_LIBRARIES, *_CALLING_LIBRARIES)
 #: Libraries of classes whose objects run by themselves: all their methods may be called unseen.
 _THREADS = ("asyncio.", "concurrent.", "multiprocessing.", "threading.")
 #: Python's functions that reach all variables of a module.
-_REACHING_ALL = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
+REACHING_ALL = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
 #: Python's functions that set or delete an attribute of a computed name.
 _SETTING = frozenset({"setattr", "delattr"})
 _CONSTRUCTORS = ("__new__", "__init__", "__post_init__")
@@ -196,13 +196,13 @@ class ReachedChanges:
             if path and not known:
                 stated.variables.add(root)
             self._sets_any = self._sets_any or (not path and root in _SETTING)
-            if root in _REACHING_ALL:
+            if root in REACHING_ALL:
                 self._modules.add(scope.root)
             return
         for option in options(holder.variables[root]):
             if isinstance(option, External):
                 name = ".".join([option.name, *path])
-                known = _only_reads(name)
+                known = only_reads(name)
                 self._sets_any = self._sets_any or name.removeprefix("builtins.") in _SETTING
             elif not path:
                 known = isinstance(option, Function | ClassValue)
@@ -253,7 +253,7 @@ class ReachedChanges:
         return self._attributes
 
 
-def _only_reads(name: str) -> bool:
+def only_reads(name: str) -> bool:
     """Return whether a function of a library mutates no object of the program."""
     library, _, function = name.partition(".")
     if library == "builtins":

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from shardlint.inference.domain.havoc import forget
+from shardlint.inference.domain.havoc import CODE, HOLDING, forget
 from shardlint.inference.domain.lattice import join
 from shardlint.inference.domain.values import Tuple, Value
 from shardlint.inference.evaluation.context import Scope
-from shardlint.inference.store.effect_log import changing, now
+from shardlint.inference.store.effect_log import born, changing, now
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
@@ -31,10 +31,18 @@ def write(interpreter: Machine, scope: Scope, name: str, value: Value) -> None:
         for frame in interpreter.frames:
             if name in frame.scope.narrowed and frame.scope is not scope:
                 frame.scope.variables.pop(name, None)
-    if scope.volatile and name in scope.volatile:
+    if name in scope.volatile or name in scope.exposed:
         forget(value)
-    if scope.parent is None and scope.variables.get(name, value) != value:
-        scope.rebound[name] = now()
+    if scope.awaited and (type(value) in CODE or type(value) in HOLDING):
+        for names, function in list(scope.awaited.values()):
+            if name in names:
+                interpreter.code.read_again(function)
+    if scope.parent is None:
+        if scope.variables.get(name, value) != value:
+            scope.rebound[name] = now()
+        if type(value) in CODE:
+            number = born()
+            scope.defined = number, number if name in scope.variables else scope.defined[1]
     scope.variables[name] = value
     for watcher in scope.watchers:
         watcher.setdefault(name, []).append(value)

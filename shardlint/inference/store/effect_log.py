@@ -28,8 +28,8 @@ def born() -> int:
 #: The contents of an object by attribute name; independent of later writes to it.
 State = dict[str, Any]
 _HELD = (
-    "attributes", "cls", "drawn", "fields", "forgotten", "intercepts", "items", "opaque", "rebound",
-    "variables", "volatile",
+    "attributes", "cls", "defined", "drawn", "exposed", "fields", "forgotten", "intercepts", "items",
+    "opaque", "rebound", "variables", "volatile",
 )  # fmt: skip
 _CONTAINERS = frozenset({dict, list, set})
 #: The time of an event: the entry point, counted from 1 (0 at top level), and a number that grows in it.
@@ -47,7 +47,8 @@ class Effects:
     one that cannot be restored. ``remade`` is the smallest number of a changed class or wrapper. ``entry``
     counts the entry points. Objects with numbers below ``imported`` may belong to modules that programs
     share: ``journal`` has those written since the last import, by number, with their contents before, and
-    ``touched`` the numbers of those that cannot be restored.
+    ``touched`` the numbers of those that cannot be restored. ``lost`` are functions and classes that
+    went out of sight just now (see `escaped_code`).
     """
 
     oldest: int = NOTHING
@@ -60,6 +61,7 @@ class Effects:
     remade: int = NOTHING
     entry: int = 0
     imported: int = 0
+    lost: list[Any] = field(default_factory=list)
     journal: dict[int, tuple[Any, State]] = field(default_factory=dict)
 
 

@@ -256,6 +256,7 @@ class CallCache:
         finished = False
         try:
             result = i.run_function(function, bound, place)
+            i.code.settle()
             finished = True
         finally:
             trace, reads, cut, deepest = around_it.swap(i), i.reads, i.cut, i.deepest

@@ -67,6 +67,14 @@ def _of(call: Call) -> tuple[Value, str | None]:
     return space.fields["of"], as_str(call.argument(1, "key"))
 
 
+def _any(of: Value) -> Value:
+    """Return an unknown one of the variables of a module, which is out of sight then."""
+    if isinstance(of, ModuleValue):
+        for value in list(of.run.scope.variables.values()):
+            forget(value)
+    return Unknown("a variable that is not known")
+
+
 def _held(call: Call, of: Value, name: str) -> Value | None:
     """Return the value of a name in a namespace; None if it may be missing."""
     if isinstance(of, Instance):
@@ -77,13 +85,12 @@ def _held(call: Call, of: Value, name: str) -> Value | None:
 
 def _get_item(call: Call) -> Value:
     of, name = _of(call)
-    found = None if name is None else _held(call, of, name)
-    return found or Unknown("a variable that is not known")
+    return (_any(of) if name is None else _held(call, of, name)) or Unknown("a variable that is not known")
 
 
 def _get(call: Call) -> Value:
     of, name = _of(call)
-    found = None if name is None else _held(call, of, name)
+    found = _any(of) if name is None else _held(call, of, name)
     return found or Unknown("a variable, or what stands for it")
 
 
@@ -148,6 +155,7 @@ def _setdefault(call: Call) -> Value:
 
 
 def _unknown(call: Call) -> Value:
+    _any(_of(call)[0])
     return Unknown("the variables of a namespace")
 
 

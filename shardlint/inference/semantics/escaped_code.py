@@ -1,0 +1,244 @@
+"""Functions and classes out of sight: unseen code may call them at any time from then on.
+
+`havoc.forget` notes what goes out of sight. What a function out of sight names is as reachable, so its
+changes are those of all that it names, and so on. Only variables of modules and enclosing functions, their
+objects and attributes of classes count. Most functions change none, which their texts tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Set
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from shardlint.inference.domain.classes import lineage
+from shardlint.inference.domain.havoc import HOLDING, forget
+from shardlint.inference.domain.lattice import options
+from shardlint.inference.domain.values import ClassValue, DictValue, Function, ListValue, Value
+from shardlint.inference.evaluation.context import Scope
+from shardlint.inference.semantics.unseen_changes import (
+    Change,
+    ChangesObject,
+    DirectChanges,
+    FunctionReader,
+    Rebinds,
+    SetsOfClass,
+    code_of,
+    step_to,
+)
+from shardlint.inference.store.effect_log import EFFECTS, changed_for_all, changing, depends
+
+if TYPE_CHECKING:
+    from shardlint.inference.machine.machine import Machine
+
+
+class _Node(NamedTuple):
+    """A function or class whose reach is being followed: its own changes, and what is left to follow."""
+
+    key: Hashable
+    state: Hashable
+    direct: DirectChanges
+    left: Iterator[Function | ClassValue]
+
+
+#: By function or class: what it changes itself, and with all that it reaches. Both are valid until its module
+#: binds another function or class, or its text changes.
+_DIRECT: dict[Hashable, tuple[DirectChanges, Hashable]] = {}
+_ALL: dict[Hashable, tuple[DirectChanges, Hashable]] = {}
+_MOST_KNOWN = 20_000
+
+
+class EscapedCode:
+    """The functions and classes out of sight, and what they may change."""
+
+    def __init__(self, interpreter: Machine) -> None:
+        self._interpreter = interpreter
+        EFFECTS.lost = []
+        if len(_DIRECT) > _MOST_KNOWN:
+            _DIRECT.clear()
+            _ALL.clear()
+
+    def settle(self) -> None:
+        """Take what may change for changed, if functions and classes have gone out of sight."""
+        while EFFECTS.lost:
+            lost, EFFECTS.lost = EFFECTS.lost, []
+            for value in lost:
+                for one in code_of(value):
+                    self._note(one)
+
+    def _note(self, one: Function | ClassValue) -> None:
+        key = _key(one)
+        if key not in self._interpreter.escaped:
+            self._interpreter.escaped[key] = one
+            known = self._known(one, key) or self.changes_of(one)
+            if known.changes:
+                self.apply(known.changes)
+
+    def read_again(self, one: Function) -> None:
+        """Read a function out of sight once more, since a name that it reads is bound."""
+        key = _key(one)
+        _DIRECT.pop(key, None)
+        _ALL.pop(key, None)
+        self._interpreter.escaped.pop(key, None)
+        EFFECTS.lost.append(one)
+
+    def note_changed(self, cls: ClassValue) -> None:
+        """Read a class once more, if it is out of sight, since it gets another method."""
+        _ALL.clear()
+        if self._interpreter.escaped.pop(_key(cls), None) is not None:
+            EFFECTS.lost.append(cls)
+
+    def may_change(self, function: Function) -> Set[Change] | None:
+        """Return what a function and all that it reaches may change; None if nothing has asked for it."""
+        key = _key(function)
+        return (
+            None if key not in _DIRECT else (self._known(function, key) or self.changes_of(function)).changes
+        )
+
+    def apply(self, changes: Set[Change]) -> None:
+        """Take changes for possible at any time from now on."""
+        self._interpreter.unseen_changes |= changes
+        for change in changes:
+            if isinstance(change, ChangesObject):
+                forget(change.value)
+                continue
+            if isinstance(change, SetsOfClass):
+                if change.name not in change.cls.volatile:
+                    changed_for_all(change.cls)
+                    change.cls.volatile.add(change.name)
+                continue
+            scope, name = change.scope, change.name
+            if scope.parent is not None:
+                # Another call of the enclosing function has other variables.
+                depends(scope.born)
+            if isinstance(change, Rebinds):
+                if name not in scope.volatile:
+                    changing(scope)
+                    scope.volatile.add(name)
+            else:
+                if name not in scope.exposed:
+                    changing(scope)
+                    scope.exposed.add(name)
+                for value in _resolved(scope, change.name, change.path):
+                    forget(value)
+
+    def changes_of(self, one: Function | ClassValue) -> DirectChanges:
+        """Return what a function or class may change with all that it reaches.
+
+        Those that reach each other share the result (Tarjan's algorithm).
+        """
+        order: dict[Hashable, int] = {}
+        lowest: dict[Hashable, int] = {}
+        path: list[Hashable] = []
+        found: dict[Hashable, DirectChanges] = {}
+        states: dict[Hashable, Hashable] = {}
+        stack = [self._node(one)]
+        while stack:
+            node = stack[-1]
+            if node.key not in order:
+                order[node.key] = lowest[node.key] = len(order)
+                path.append(node.key)
+                states[node.key] = node.state
+                found[node.key] = DirectChanges(set(node.direct.changes))
+            for reached in node.left:
+                key = _key(reached)
+                if key in order:
+                    if key in found:
+                        lowest[node.key] = min(lowest[node.key], order[key])
+                    continue
+                known = self._known(reached, key)
+                if known is None:
+                    stack.append(self._node(reached))
+                    break
+                found[node.key].add(known)
+            else:
+                stack.pop()
+                if lowest[node.key] == order[node.key]:
+                    self._close(node.key, path, found, states)
+                if stack:
+                    above = stack[-1].key
+                    if node.key in found:
+                        lowest[above] = min(lowest[above], lowest[node.key])
+                        found[above].add(found[node.key])
+                    else:
+                        found[above].add(_ALL[node.key][0])
+        return _ALL[_key(one)][0]
+
+    def _close(
+        self,
+        first: Hashable,
+        path: list[Hashable],
+        found: dict[Hashable, DirectChanges],
+        states: dict[Hashable, Hashable],
+    ) -> None:
+        """Store the result of functions and classes that reach each other."""
+        every = found[first]
+        while True:
+            key = path.pop()
+            every.add(found.pop(key))
+            _ALL[key] = every, states[key]
+            if key == first:
+                return
+
+    def _known(self, one: Function | ClassValue, key: Hashable) -> DirectChanges | None:
+        """Return a stored result that is still valid."""
+        known = _ALL.get(key)
+        return known[0] if known is not None and known[1] == _state(one, 0) else None
+
+    def _node(self, one: Function | ClassValue) -> _Node:
+        key = _key(one)
+        direct, state = _DIRECT.get(key, (None, None))
+        if direct is None or state != _state(one, 1):
+            direct = self._read(one)
+            _DIRECT[key] = direct, _state(one, 1)
+        return _Node(key, _state(one, 0), direct, iter(direct.reached))
+
+    def _read(self, one: Function | ClassValue) -> DirectChanges:
+        if isinstance(one, Function):
+            scope = one.scope.of_functions
+            if scope.parent is None:
+                return FunctionReader(one, [scope]).direct
+            # What it finds in its module is the same for each call of the enclosing function.
+            key = one.code.key, scope.root.born
+            whole, state = _DIRECT.get(key, (None, None))
+            if whole is None or state != (scope.root.defined[1], one.code.unit.text):
+                whole = self._node(replace(one, scope=scope.root, defaults={})).direct
+            inner = FunctionReader(
+                one, [around for around in scope.chain if around.parent is not None]
+            ).direct
+            return DirectChanges(whole.changes | inner.changes, whole.reached + inner.reached)
+        found = DirectChanges()
+        for base in lineage(one):
+            if isinstance(base, ClassValue):
+                for value in (*base.attributes.values(), *base.fields.values()):
+                    found.reached += code_of(value)
+                    if type(value) in (ListValue, DictValue) and isinstance(value, ListValue | DictValue):
+                        found.changes.add(ChangesObject(value))
+        return found
+
+
+def _state(one: Function | ClassValue, number: int) -> Hashable:
+    """Return what differs if a function or class may have come to reach something else.
+
+    ``number`` is 1 for what it reaches itself: a name that was not bound is awaited.
+    """
+    if isinstance(one, ClassValue):
+        return len(one.attributes)
+    scope = one.scope.of_functions
+    held: list[int] = []
+    while scope.parent is not None:
+        held += map(id, scope.variables.values())
+        scope = scope.parent
+    return (scope.defined[number], one.code.unit.text, *held)
+
+
+def _key(one: Function | ClassValue) -> Hashable:
+    return one.born if isinstance(one, ClassValue) else (one.code.key, one.scope.born)
+
+
+def _resolved(scope: Scope, name: str, path: tuple[str, ...]) -> list[Value]:
+    """Return the objects that may change where a variable, or what its attributes lead to, is changed."""
+    found = list(options(scope.variables[name])) if name in scope.variables else []
+    for step in path:
+        found = [part for one in found for part in step_to(one, step)]
+    return [one for one in found if type(one) in HOLDING]
