@@ -173,7 +173,7 @@ CASES = {
         'mesh=mesh, in_specs=P("data"), out_specs=P("data")',
     ),
     "None for an argument of shard_map": Case(
-        "SHL312", False, MAPPED.format(body="x", specs="(None,)", out='P("data")'), "in_specs=(P(),)", False
+        "SHL312", False, MAPPED.format(body="x", specs="(None,)", out="P()"), "in_specs=(P(),)", False
     ),
     "types of axes as strings": Case(
         "SHL406",

@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import jax.experimental.mesh_utils
+import jax.experimental.pallas
 import jax.experimental.pjit
 
 from shardlint.inference.domain.values import External

@@ -41,18 +41,23 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tree_util": ("jax.tree_util",),
     "xla_bridge": ("jax",),
 }
-#: Objects that many modules import from one another: the same everywhere.
-EVERYWHERE: dict[str, str] = {
+#: Objects that many modules import from one another: the same everywhere but in Pallas, with its own `Mesh`.
+_EVERYWHERE: dict[str, str] = {
     name: f"jax.sharding.{name}"
     for name in (
         "AbstractMesh", "AxisType", "Mesh", "NamedSharding", "PartitionSpec", "get_abstract_mesh",
         "use_abstract_mesh",
     )
 }  # fmt: skip
-
+_ELSEWHERE = f"{INTERNAL}pallas."
 
 #: Names under which JAX's modules keep functions of their own instead of Python's.
 _OWN = frozenset({"map", "zip"})
+
+
+def shared_name(name: str) -> str | None:
+    """Return the public name of an object that has its name in all modules; None for another one."""
+    return None if name.startswith(_ELSEWHERE) else _EVERYWHERE.get(name.rpartition(".")[2])
 
 
 def public_names(name: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from shardlint.inference.domain.values import External, LibraryObject, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.overlays import aliases
-from shardlint.inference.overlays.internal_names import EVERYWHERE, INTERNAL, public_names
+from shardlint.inference.overlays.internal_names import INTERNAL, public_names, shared_name
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.evaluator import Evaluator
@@ -156,8 +156,8 @@ def _spelled(name: str) -> str:
         if name == prefix or name.startswith(f"{prefix}."):
             return _spelled(target + name[len(prefix) :])
     if name.startswith(INTERNAL):
-        if (last := name.rpartition(".")[2]) in EVERYWHERE:
-            return EVERYWHERE[last]
+        if (shared := shared_name(name)) is not None:
+            return shared
         public = map(_spelled, public_names(name))
         return next((one for one in public if one in merged("TABLE") or one in merged("CONSTANTS")), name)
     return name
