@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import itertools
 import random
+from pathlib import Path
 
 import pytest
 from python_programs import met, said
+
+from shardlint.api import Linter, Settings
+from shardlint.source.sources import read_source
 
 _START = """\
 import ast, collections, contextlib, copy, functools, itertools, json, operator, random, threading, types
@@ -258,3 +262,18 @@ def test_what_is_only_read_stays_known(body: str) -> None:
     for seen in ("len(log)", "count", "box.n", "len(table)"):
         text = program.replace("len(log))", f"{seen})")
         assert said(text) == {place: set(values) for place, values in met(text, 0).items()}, text
+
+
+def test_modules_may_import_each_other(tmp_path: Path) -> None:
+    modules = {
+        "one.py": "import two\n\ndef f():\n    return two.one.two.size\n",
+        "two.py": "import one\n\nsize = 6\n",
+        "main.py": "import somewhere\nimport one\nimport two\nsomewhere.call(one.f)\n"
+        "import jax, jax.numpy as jnp\nfrom jax.sharding import PartitionSpec as P, NamedSharding\n"
+        'mesh = jax.make_mesh((8,), ("x",))\n'
+        'jax.device_put(jnp.ones(two.size), NamedSharding(mesh, P("x")))\n',
+    }
+    for name, text in modules.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    findings = Linter(Settings(devices=8)).check_source(read_source(str(tmp_path / "main.py")))
+    assert [finding.code for finding in findings] == ["SHL202"]

@@ -25,6 +25,8 @@ TEXTS = [
     "é = '😀'; z = é + '\\\n'\n",
     "\ufeffx = 1\n",
     "@a\n@b(c)\nasync def f(x, /, y=1, *, z: int = 2) -> int:\n\n    # lost\n    return await x\n\n\n# end",
+    # Python composes the letter, which is longer in the text.
+    "def f(x, O\u0302, *, é=O\u0302): return f(é, O\u0302=1)\n",
     "with (a as b, c): pass\ntry: pass\nexcept* E as e: raise\nmatch x:\n  case {'a': [1, *_]} if y: pass\n",
 ]
 

@@ -182,7 +182,17 @@ class FunctionReader:
 
     def _reach_all(self, values: Iterable[Value]) -> bool:
         """Add the functions that values lead to; return whether one of them may be changed."""
-        return max([self._reach(value) for value in values], default=False)
+        waiting, seen, changeable = list(values), set(), False
+        for value in waiting:
+            if not isinstance(value, ModuleValue):
+                changeable |= self._reach(value)
+            elif value.run not in seen:
+                # Modules import each other.
+                seen.add(value.run)
+                members = value.run.scope.variables
+                held = [one for name in self._words & members.keys() for one in options(members[name])]
+                waiting += [one for one in held if type(one) not in _ENDS]
+        return changeable
 
     def _reach(self, value: Value) -> bool:
         """Add the functions that a named value leads to; return whether it may be changed."""
@@ -190,10 +200,6 @@ class FunctionReader:
         if kind in CODE:
             self.direct.reached += code_of(value)
             return False
-        if isinstance(value, ModuleValue):
-            members = value.run.scope.variables
-            held = [option for name in self._words & members.keys() for option in options(members[name])]
-            return self._reach_all(one for one in held if type(one) not in _ENDS)
         if kind not in HOLDING:
             return False
         if isinstance(value, Instance):

@@ -63,7 +63,7 @@ class Written:
         return self.between(*extent(node))
 
     def between(self, start: Place, end: Place) -> str:
-        """Return the text between two positions."""
+        """Return the text between two positions; a character of which only a part lies there is replaced."""
         (first, begins), (last, ends) = start, end
         if first == last and self._ascii:
             return self._lines[first - 1][begins:ends]
@@ -71,7 +71,7 @@ class Written:
         # The end first, since it may be on the same line.
         written[-1] = written[-1][:ends]
         written[0] = written[0][begins:]
-        return b"".join(written).decode()
+        return b"".join(written).decode(errors="replace")
 
     def column(self, place: Place) -> Place:
         """Return a position with its column in characters."""
