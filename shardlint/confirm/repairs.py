@@ -1,4 +1,4 @@
-"""Whether an edit repairs several findings: nothing is found then, and JAX accepts the calls."""
+"""Test an edit that repairs several findings: nothing is found after it, and JAX accepts the calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often each computation of a module runs: once for the entry, times the turns of the loops around it.
+"""Count the runs of each computation of a module: once for the entry, times the turns of the loops around it.
 
 A loop's turns are known if it counts: its condition compares an element of the carry with a constant, its
 body adds a constant to that element, and it starts from a constant. `lax.scan`, `fori_loop` with known bounds

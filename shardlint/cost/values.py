@@ -1,4 +1,4 @@
-"""What the compiler made of a program, as values: its collectives and its memory, at the user's lines."""
+"""The compiler's output for a program, as values: its collectives and its memory, at the user's lines."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """What a fixture compiled. ``failures`` are parts that did not run to their end, with the reason.
+    """The programs that a fixture compiled. ``failures`` are parts that did not run to their end, with the reason.
 
     ``slice`` is the TPU slice that it was compiled for; None stands for fake CPU devices.
     """

@@ -1,4 +1,4 @@
-"""What a fixture compiles to, judged under its settings."""
+"""The compiled programs of a fixture, judged under its settings."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class RootCause:
-    """What is at fault for several findings: an edit at ``span`` repairs all of them, ``repairs`` in number.
+    """The cause of several findings: an edit at ``span`` repairs all of them, ``repairs`` in number.
 
     ``verified`` names the JAX that accepts what they are about after the ``fix``, as far as it was asked.
     """

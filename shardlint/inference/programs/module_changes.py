@@ -29,7 +29,7 @@ Moves = Mapping[str, Mapping[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What decides whether a program's result stays valid.
+    """The facts on which a program's result depends.
 
     ``functions`` are the first lines of functions whose text mattered, and ``names`` the names looked up from
     outside, both by the path of the module. ``files`` are all that it read, and ``mentions`` returns whether

@@ -1,4 +1,4 @@
-"""What one function may change outside of itself, and the functions and classes that it reaches by name."""
+"""Changes that one function may make outside of itself, and the functions and classes that it reaches by name."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ Change = Rebinds | Changes | SetsOfClass | ChangesObject
 
 @dataclass(slots=True)
 class DirectChanges:
-    """What one function or class changes itself, and the functions and classes that it reaches."""
+    """The changes that one function or class makes itself, and the functions and classes that it reaches."""
 
     changes: set[Change] = field(default_factory=set)
     reached: list[Function | ClassValue] = field(default_factory=list)

@@ -54,7 +54,7 @@ _NOTHING: _Sources = frozenset()
 
 @dataclass(slots=True)
 class Leaks:
-    """What a function may do to what exists outside of it.
+    """The effects that a function may have on what exists outside of it.
 
     ``bound`` are the outer variables that it binds. ``changed`` are objects that it may change or hand on,
     ``assigned`` those of which it sets an attribute, with its name. ``called`` are methods that it calls of

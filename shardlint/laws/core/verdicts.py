@@ -88,7 +88,7 @@ class Cause(StrEnum):
 
 
 class Returned(StrEnum):
-    """What becomes of an array that a jit returns, where XLA splits it over a part of an axis.
+    """The fate of an array that a jit returns, where XLA splits it over a part of an axis.
 
     JAX raises IndivisibleError, or makes a sharding (`GSPMDSharding`) that no spec can name.
     """

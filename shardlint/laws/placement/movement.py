@@ -1,4 +1,4 @@
-"""What devices must receive from others where an array is laid out anew."""
+"""The data that devices must receive from others where an array is laid out anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What XLA makes of an uneven dimension of an array that a jit returns (measured).
+"""The layout that XLA gives an uneven dimension of an array that a jit returns (measured).
 
 In 0.9.2 and since 0.11.2 it keeps, beside the axes that divide the dimension, a part of the next axis: the
 greatest common divisor of its size and of what is left of the dimension. The devices are then ordered by the

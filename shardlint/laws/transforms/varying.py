@@ -23,7 +23,7 @@ NO_AXES: Axes = frozenset()
 
 
 class Trait(StrEnum):
-    """What a value certainly is along an axis, which JAX's types do not say.
+    """A property that a value certainly has along an axis, and which JAX's types do not say.
 
     SPLIT: another part of the program's data on each device. DRAWN: the same random draw on all devices.
     RATIO: of two numbers, each of another part of the data on each device. SUMMED: computed from the sum of

@@ -1,4 +1,4 @@
-"""What programs compile to, as one HTML page. It loads nothing from other sites."""
+"""The compiled programs as one HTML page. It loads nothing from other sites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs compile to, as JSON: one object with ``programs`` and ``collectives``."""
+"""The compiled programs as JSON: one object with ``programs`` and ``collectives``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs compile to, for a terminal: for each program its lines, with their collectives as bars."""
+"""The compiled programs for a terminal: for each program its lines, with their collectives as bars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rules an error of JAX belongs to: its sentences, as measured.
+"""The rules to which an error of JAX belongs, by its sentences, as measured.
 
 The table is written by `tests/versions/jax_errors.py`.
 """

@@ -1,4 +1,4 @@
-"""What decorators say of a test: marks that a function, a class or a module carries."""
+"""Marks that decorators set on tests: those that a function, a class or a module carries."""
 
 from __future__ import annotations
 
