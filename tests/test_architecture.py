@@ -32,7 +32,7 @@ ABOVE = {"shardlint": set(), "shardlint.__main__": {"cli"}}
 
 # Who may import a library that is slow to load, or that is not a dependency of the package.
 LIBRARIES: dict[str, tuple[str, ...]] = {
-    "jax": ("confirm/worker", "cost/worker"),
+    "jax": ("confirm/worker",),
     "jaxlib": ("confirm/worker",),
     "flax": ("confirm/worker",),
     "pygls": ("server",),

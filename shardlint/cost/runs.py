@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shardlint.confirm.child_process import Child
+from shardlint.confirm.connection import WORKER
 from shardlint.confirm.fixtures.expectations import read_expectations
 from shardlint.confirm.fixtures.runs import RUNNER, FixtureRun, UnitRun, run_fixture
 from shardlint.confirm.installed import installed_release
@@ -18,7 +19,7 @@ from shardlint.cost.source_lines import SourceLines
 from shardlint.cost.values import Compilation, Part
 from shardlint.laws.versions import Release
 
-WORKER = Path(__file__).with_name("worker") / "compiling.py"
+COMPILER = WORKER / "compiling.py"
 #: The oldest JAX whose modules name a stack behind each operation.
 OLDEST = Release.parse("0.8.3")
 
@@ -65,7 +66,7 @@ def compile_file(
             memory=memory,
             started=started,
             devices=devices,
-            program=[str(WORKER), folder, str(RUNNER), *([slice_.topology] if slice_ else [])],
+            program=[str(COMPILER), folder, str(RUNNER), *([slice_.topology] if slice_ else [])],
             last=last.update,
         )
         programs = read_programs(Path(folder), SourceLines(run.path, path))

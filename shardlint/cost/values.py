@@ -109,7 +109,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """The programs that a fixture compiled. ``failures`` are parts that did not run to their end, with the reason.
+    """The programs that a fixture compiled. ``failures`` are parts that did not run to their end.
 
     ``slice`` is the TPU slice that it was compiled for; None stands for fake CPU devices.
     """

@@ -1,4 +1,4 @@
-"""Changes that one function may make outside of itself, and the functions and classes that it reaches by name."""
+"""Changes that one function may make outside of itself, and the code that it reaches by name."""
 
 from __future__ import annotations
 

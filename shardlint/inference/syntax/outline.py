@@ -41,7 +41,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The code that importing a module runs, its definitions in order, and the bodies of other functions in order."""
+    """The code that importing a module runs, its definitions, and the bodies of other functions."""
 
     run: tuple[Item, ...]
     definitions: tuple[Item, ...]

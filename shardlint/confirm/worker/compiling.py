@@ -98,6 +98,8 @@ def main() -> None:
         sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
         from topology import stand_in
 
+        # The program has its own modules, perhaps of the names that stand here.
+        sys.path.pop(0)
         if (reason := stand_in(name)) is not None:
             out.write(json.dumps({"refused": reason}) + "\n")
             out.flush()
