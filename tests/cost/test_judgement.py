@@ -216,3 +216,15 @@ def test_a_function_outside_of_a_case_announces_too(tmp_path: Path) -> None:
     done = run_decoded(tmp_path, "compile", "train.py", "-q")
     assert done.returncode == 1
     assert 'warning[SHL911] an all-reduce over "data" of 4 B in `row`: nothing announces it' in done.stdout
+
+
+def test_nothing_is_missed_where_a_part_did_not_run(tmp_path: Path) -> None:
+    fixture = tmp_path / "fixture.py"
+    fixture.write_text(
+        "def case_sum():\n    raise RuntimeError('broken')  # expect-collective: all-reduce data\n",
+        encoding="utf-8",
+    )
+    answer = run_decoded(tmp_path, "compile", "fixture.py")
+    assert answer.returncode == 2
+    assert "broken" in answer.stderr
+    assert "SHL912" not in answer.stdout
