@@ -23,8 +23,8 @@ from shardlint.confirm.child_process import fake_environment
 from shardlint.confirm.connection import WORKER
 
 #: What runs the user's program on purpose, which the worker never loads.
-APART = {"initializer.py", "initialization.py"}
-MODULES = sorted(path for path in WORKER.glob("*.py") if path.name not in APART)
+APART = ("compiling", "initialization", "initializer", "topology")
+MODULES = sorted(path for path in WORKER.glob("*.py") if path.stem not in APART)
 
 
 class Worker:
@@ -341,7 +341,7 @@ def test_any_data_are_answered(worker: Worker, data: Any, jitted: bool) -> None:
 MAKES_CODE = {
     *("exec", "eval", "compile", "__import__", "globals", "vars", "resolve_name", "run_path", "run_module"),
     *("literal_eval", "exec_module", "system", "runpy", "pkgutil", "subprocess", "pickle", "marshal", "ast"),
-    *("initializer", "initialization"),
+    *APART,
 }
 
 
