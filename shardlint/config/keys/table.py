@@ -57,59 +57,62 @@ def _key(name: str, kind: Kind, default: Any, docs: str, example: str, *fields: 
 KEYS: tuple[Key, ...] = (
     _key(
         "select", SELECTORS, ["ALL"],
-        "The rules to check: codes, beginnings of codes, names, groups (`correctness`, `suspicious`, "
-        "`memory`, `versions`, `files`) or `ALL`. Where several selectors mean a rule, the most specific "
-        "one decides.",
+        "The rules to check: codes, prefixes of codes, names, groups (`correctness`, `suspicious`, `memory`, "
+        "`versions`, `files`) or `ALL`. When several selectors match a rule, the most specific one decides.",
         'select = ["correctness", "SHL6"]',
     ),
-    _key("extend-select", SELECTORS, [], "Rules to check besides `select`.", 'extend-select = ["SHL601"]'),
+    _key(
+        "extend-select", SELECTORS, [], "Rules to check in addition to `select`.",
+        'extend-select = ["SHL601"]',
+    ),
     _key("ignore", SELECTORS, [], "Rules to leave out.", 'ignore = ["SHL602"]'),
     _key(
-        "extend-ignore", SELECTORS, [], "Rules to leave out besides `ignore`.",
+        "extend-ignore", SELECTORS, [], "Rules to leave out in addition to `ignore`.",
         'extend-ignore = ["memory"]',
     ),
     _key(
         "preview", BOOLEAN, False,
-        "Let new rules in whose findings may still change. Without it no selector turns them on.",
+        "Allow preview rules: new ones, whose findings may still change. Without it no selector turns them "
+        "on.",
         "preview = true",
     ),
     _key(
         "severity", SEVERITY, {},
-        "What findings that JAX accepts are shown as: `warning`, or `info`, which does not make a check "
-        "fail. What JAX refuses stays an error, and nothing else can become one.",
+        "The severity of findings that JAX accepts: `warning`, or `info`, which does not make a check fail. "
+        "What JAX rejects stays an error, and nothing else can become one.",
         'severity = { SHL601 = "info" }',
     ),
     _key(
         "per-file-ignores", PER_FILE, {},
-        "Rules to leave out in the files that a pattern means, relative to the configuration; `!tests/` "
-        "means every other file.",
+        "Rules to leave out in files that match a pattern, relative to the configuration; `!tests/` matches "
+        "every other file.",
         'per-file-ignores = { "tests/" = ["SHL6"], "*.ipynb" = ["suspicious"] }',
     ),
     _key(
-        "extend-per-file-ignores", PER_FILE, {}, "More of `per-file-ignores`.",
+        "extend-per-file-ignores", PER_FILE, {}, "Entries to add to `per-file-ignores`.",
         'extend-per-file-ignores = { "scripts/*.py" = ["SHL405"] }',
     ),
     _key(
         "include", PATTERNS, [],
-        "Of the Python files and notebooks found in folders, check those that one of these patterns "
-        "means; all of them where there is none.",
+        "Check only the Python files and notebooks in folders that match one of these patterns. Empty means "
+        "all of them.",
         'include = ["src/**"]',
     ),
     _key(
         "exclude", PATTERNS, list(DEFAULT_EXCLUDE),
-        "Files and folders to leave out, as patterns in `.gitignore`. It replaces the default; "
-        "`extend-exclude` adds to it. Files that are named on the command line are checked nevertheless: "
-        "see `force-exclude`.",
+        "Files and folders to leave out, as patterns in `.gitignore`. This replaces the default; "
+        "`extend-exclude` adds to it. Files named on the command line are checked all the same; see "
+        "`force-exclude`.",
         'exclude = ["third_party/"]',
     ),
     _key(
-        "extend-exclude", PATTERNS, [], "Files and folders to leave out besides `exclude`.",
+        "extend-exclude", PATTERNS, [], "Files and folders to leave out in addition to `exclude`.",
         'extend-exclude = ["gen/"]',
     ),
     _key("respect-gitignore", BOOLEAN, True, "Leave out what git ignores.", "respect-gitignore = false"),
     _key(
         "force-exclude", BOOLEAN, False,
-        "Leave excluded files out even if they are named on the command line, as pre-commit does.",
+        "Leave excluded files out even if they are named on the command line, as pre-commit names them.",
         "force-exclude = true",
     ),
     _key(
@@ -119,55 +122,54 @@ KEYS: tuple[Key, ...] = (
     ),
     _key(
         "baseline", FILE, None,
-        "The file of the findings that are there already, so that only others are reported: "
-        "`--write-baseline` makes it.",
+        "A file of known findings, which are not reported again. `--write-baseline` writes it.",
         'baseline = "shardlint-baseline.json"',
     ),
     _key(
-        "devices", WHOLE, None, "How many devices there are, where a program does not say.",
+        "devices", WHOLE, None, "The number of devices, where a program does not set it.",
         "devices = 256",
     ),
     _key(
         "target-jax", TARGET, None,
-        "The release of JAX that the project means to run on, or a range of them. Without it, what its "
-        "`pyproject.toml` requires of jax, else the newest release known.",
+        "The release of JAX that the project runs on, or a range of releases. Without it, the releases that "
+        "`pyproject.toml` requires, else the newest one known.",
         'target-jax = ">=0.7"', "target_jax",
     ),
     _key(
         "max-replicated-bytes", BYTES, "64MiB",
-        "The size from which an array should not lie whole on every device.",
+        "The size from which an array that is whole on every device is reported.",
         'max-replicated-bytes = "256MiB"', "replicated_bytes",
     ),
     _key(
         "meshes", MESHES, {},
-        "The meshes a team deploys on: code that leaves its mesh to the caller is checked on each of "
-        "them. `axis-types` are `auto` or `explicit`, or one for each axis; where they are not said, what "
-        "depends on them is not claimed. Tests are not: files named `test_*`, `*_test` or `conftest`, and "
-        "those in folders named `test` or `tests`.",
+        "The meshes you deploy on. Code that takes its mesh from a caller is checked on each of them, except "
+        "in tests (files named `test_*`, `*_test` or `conftest`, and folders named `test` or `tests`). "
+        "`axis-types` is `auto`, `explicit`, or a list with one for each axis; without it, nothing that "
+        "depends on axis types is reported.",
         "meshes.v5e-256 = { data = 16, model = 16 }\n"
         'meshes.v5p-8 = { data = 2, model = 4, axis-types = "explicit" }',
         "meshes", "typed_meshes",
     ),
     _key(
-        "dims", DIMS, {}, "Sizes of what the code leaves open, by the last parts of its name.",
+        "dims", DIMS, {}, "Sizes that the code leaves open, by the last parts of their names.",
         'dims = { d_model = 4096, "cfg.ff" = 16384 }',
     ),
     _key(
         "logical-axes", LOGICAL_AXES, None,
-        "Flax's rules for logical axis names where code leaves them to its caller: names and mesh axes "
-        "(`[]` for none); or `rules`, pairs of which the first that is free holds; or `file` and `key`, "
-        "where in a YAML, TOML or JSON file they stand.",
+        "Flax's logical axis rules, for code that takes them from a caller. Either a table of names and mesh "
+        "axes (`[]` for none); or `rules`, a list of pairs in which the first one whose axis is still free "
+        "applies; or the `file` (YAML, TOML or JSON) and the `key` in it that has the rules.",
         'logical-axes = { embed = "model", batch = ["data", "fsdp"], norm = [] }', "logical_rules",
     ),
     _key(
         "docs-url", ADDRESS, None,
-        "Where these pages are published. The codes of findings then lead to the pages of their rules, in "
-        "terminals, editors and SARIF; without it to JAX's own documentation, in terminals and SARIF.",
+        "Where you publish this documentation. Codes of findings then link to the pages of their rules, in "
+        "terminals, editors and SARIF. Without it, terminals and SARIF link to JAX's documentation.",
         'docs-url = "https://docs.example.com/shardlint"',
     ),
-    _key("confirm.devices", WHOLE, 8, "How many devices `--confirm` fakes.", "confirm.devices = 16"),
+    _key("confirm.devices", WHOLE, 8, "The number of fake devices for `--confirm`.", "confirm.devices = 16"),
     _key(
-        "confirm.timeout", SECONDS, 60, "How long one confirmation may take, in seconds.",
+        "confirm.timeout", SECONDS, 60, "The time limit of one confirmation, in seconds.",
         "confirm.timeout = 120",
     ),
     _key(
@@ -177,13 +179,13 @@ KEYS: tuple[Key, ...] = (
     ),
     _key(
         "cost.sent", BYTES, None,
-        "What each device may send in one run of a program that `shardlint compile` compiles.",
+        "The bytes that each device may send in one run of a program that `shardlint compile` compiles.",
         'cost.sent = "2GiB"',
     ),
     _key(
         "cost.reshard", BYTES, None,
-        "What each device may send for one collective that only lays an array out anew, where no comment "
-        "announces it.",
+        "The bytes that each device may send for one collective that only reshards an array, unless a "
+        "comment announces it.",
         'cost.reshard = "64MiB"',
     ),
     _key(
