@@ -140,7 +140,7 @@ def _unused(path: str, cell: Cell, written: Written, idle: Sequence[str]) -> Fin
     finding = finding_of(
         FileProblem(
             "unused-suppression",
-            f"{what} {verb} nothing: there is no such finding here",
+            f"{what} {verb} nothing: there is no such finding",
             Span(path, written.line, start, written.line, end, cell.index),
         )
     )

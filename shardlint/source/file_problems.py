@@ -53,7 +53,7 @@ FILE_RULES = (
         "other cells of a notebook are still checked.",
     ),
     _rule(
-        "SHL005", "too-large", "too-large", "The file is too large to be a program",
+        "SHL005", "too-large", "too-large", "The file is too large",
         "Python files above 10 MiB and notebooks above 200 MiB are not read.",
     ),
     _rule("SHL006", "missing-path", "missing", "The path does not exist", "Check the spelling of the path."),
@@ -62,13 +62,14 @@ FILE_RULES = (
         "This is a bug in shardlint. The other files are still checked. Please report it with the file.",
     ),
     _rule(
-        "SHL008", "unresolved", "unresolved", "Something that a call depends on is not known",
+        "SHL008", "unresolved", "unresolved",
+        "A call could not be judged, because something it depends on is unknown",
         "`check --show-unresolved` notes every call of a sharding API that was not judged whole, and why:\n"
         "what is unknown is never reported as a mistake. `shardlint coverage` counts them.",
         Severity.INFO,
     ),
     _rule(
-        "SHL014", "cut-short", "cut-short", "The evaluation of the file ended before its end",
+        "SHL014", "cut-short", "cut-short", "The file was not evaluated to its end",
         "A file may take a million steps of evaluation: calls, statements and turns of loops. No program\n"
         "that we know needs as many; one that is made to take long does. What was found until then is\n"
         "reported, and what says that something is not there (an unused comment, a mesh axis that nothing\n"
@@ -76,33 +77,34 @@ FILE_RULES = (
         Severity.INFO,
     ),
     _rule(
-        "SHL007", "malformed-fact", "malformed-fact", "A comment to shardlint that it cannot read or apply",
+        "SHL007", "malformed-fact", "malformed-fact", "A shardlint comment that cannot be read or applied",
         "`# shardlint: mesh=v5e-256, x: (batch, t, 4096)` tells what cannot be inferred. This one is not\n"
         "written so, or it names a mesh that `[tool.shardlint.meshes]` lacks, or no variable.",
         Severity.WARNING,
     ),
     _rule(
-        "SHL010", "contradicted-fact", "contradicted-fact", "A comment tells of a value what is not so",
+        "SHL010", "contradicted-fact", "contradicted-fact",
+        "A comment states a fact that contradicts the program",
         "Facts in comments fill in what cannot be inferred. What the program itself shows stands: a comment\n"
         "that says otherwise is out of date, or the program is not what was meant.",
         Severity.WARNING,
     ),
     _rule(
-        "SHL011", "revealed", "revealed", "What is known where a comment asks",
+        "SHL011", "revealed", "revealed", "The values that a `reveal` comment asks for",
         "`# shardlint: reveal` on a line reports what is known of each array, spec, sharding and mesh that\n"
         "the line names or computes: its type as `jax.typeof` writes it, with the mesh axes that each\n"
         "dimension is sharded over, its bytes, and what a device holds. It does not make a check fail.",
         Severity.INFO,
     ),
     _rule(
-        "SHL012", "unused-suppression", "unused-suppression", "A comment ignores a finding that there is not",
+        "SHL012", "unused-suppression", "unused-suppression", "An ignore comment that matches no finding",
         "`# shardlint: ignore[SHL202]` whose mistake is repaired would hide the next one. The fix takes out\n"
         "the code, or the comment with its reason where nothing else is left of it. Nothing is said of\n"
         "codes whose rules are not selected, nor where something on the lines could not be judged.",
         Severity.WARNING,
     ),
     _rule(
-        "SHL013", "malformed-suppression", "malformed-suppression", "A comment ignores what is no rule",
+        "SHL013", "malformed-suppression", "malformed-suppression", "An ignore comment that names no rule",
         "`# shardlint: ignore[SHL202] why` names rules by code, the beginning of one, or name. This one\n"
         "names none that there is, or lacks the brackets and so speaks of every rule.",
         Severity.WARNING,
@@ -115,7 +117,7 @@ FILE_RULES = (
     ),
     _rule(
         "SHL910", "collective-unreadable", "collective-unreadable",
-        "An announcement of collectives cannot be read",
+        "A comment that announces collectives cannot be read",
         "`# expect-collective: all-gather model, all-reduce data <= 8 MiB` names a kind, its mesh axes, and\n"
         "perhaps a bound. The kinds are all-gather, all-reduce, reduce-scatter, all-to-all and\n"
         "collective-permute.",
@@ -131,13 +133,13 @@ FILE_RULES = (
         Severity.WARNING,
     ),
     _rule(
-        "SHL912", "collective-gone", "collective-gone", "An announced collective is not made any more",
+        "SHL912", "collective-gone", "collective-gone", "An announced collective is gone",
         "The program has changed, or the compiler: take the comment out, or find out what the line does now.",
         Severity.WARNING,
     ),
     _rule(
         "SHL913", "collective-over-budget", "collective-over-budget",
-        "A collective, or a program's collectives together, send more than they may",
+        "A collective, or all collectives of a program, send more than the budget",
         "`# expect-collective: all-gather model <= 8 MiB` bounds what each device sends each time that this\n"
         "collective runs; `cost.sent` in the configuration what it sends in one run of any program.",
         Severity.WARNING,
@@ -152,7 +154,7 @@ FILE_RULES = (
     ),
     _rule(
         "SHL915", "large-reshard", "large-reshard",
-        "A collective that only lays an array out anew sends more than it may",
+        "A collective that only reshards an array sends more than the budget",
         "Gathers, all-to-alls and permutations compute nothing: two operations want an array in different\n"
         "layouts. `cost.reshard` in the configuration is what each device may send for one of them that\n"
         "nothing announces.",

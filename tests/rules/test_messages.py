@@ -101,10 +101,18 @@ SAYS: list[tuple[Use, str, int, str]] = [
     (
         spec(None, Junk("0", "int", falsy=True)),
         "SHL105", 11,
-        "0 shards nothing: JAX reads it as None; name a mesh axis, or write None",
+        "0 does not shard this dimension: JAX treats it as None; name a mesh axis, or write None",
     ),
-    (spec(""), "SHL105", 10, '"" shards nothing: JAX reads it as None; name a mesh axis, or write None'),
-    (spec(()), "SHL105", 10, "() shards nothing: JAX reads it as None; name a mesh axis, or write None"),
+    (
+        spec(""),
+        "SHL105", 10,
+        '"" does not shard this dimension: JAX treats it as None; name a mesh axis, or write None',
+    ),
+    (
+        spec(()),
+        "SHL105", 10,
+        "() does not shard this dimension: JAX treats it as None; name a mesh axis, or write None",
+    ),
     (
         placement("data", None, shape=(16,)),
         "SHL201", 11,
@@ -208,12 +216,12 @@ SAYS: list[tuple[Use, str, int, str]] = [
     (
         collective("psum", "data", "modle", bound=(("data", 2), ("model", 4))),
         "SHL303", 11,
-        '`psum` runs over "modle", which is not bound here, "data", "model" are; did you mean "model"?',
+        '`psum` runs over "modle", but the axes bound here are "data", "model"; did you mean "model"?',
     ),
     (
         collective("psum", "model"),
         "SHL303", 10,
-        '`psum` runs over "model", which is not bound here, nor any other mesh axis; '
+        '`psum` runs over "model", but no mesh axis is bound here; '
         "call it under jax.shard_map",
     ),
     (

@@ -80,7 +80,7 @@ def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL704",
     name="ambiguous-sharding",
-    summary="The result could be sharded in several ways, and JAX wants to be told",
+    summary="The result could be sharded in several ways, and JAX must be told which",
     docs=__doc__,
     kinds=(OperationUse,),
     check=check,

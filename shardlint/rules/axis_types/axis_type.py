@@ -88,7 +88,7 @@ def _way_out(use: SpecHolder, axis: str, kind: AxisType) -> str:
 RULE = Rule(
     code="SHL701",
     name="axis-type",
-    summary="A call does not take mesh axes of this type",
+    summary="A call does not accept mesh axes of this type",
     docs=__doc__,
     kinds=SPEC_KINDS,
     check=check,

@@ -75,7 +75,7 @@ def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL709",
     name="mesh-without-context",
-    summary="A call cannot use the mesh of its sharding: another is set, none is, or it has no devices",
+    summary="A call cannot use the mesh of its sharding: another mesh or none is set, or it has no devices",
     docs=__doc__,
     kinds=(Placement,),
     check=check,

@@ -77,7 +77,7 @@ def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL703",
     name="operand-sharding-conflict",
-    summary="Operands are sharded so that their result cannot be",
+    summary="The shardings of operands conflict",
     docs=__doc__,
     kinds=(OperationUse,),
     check=check,

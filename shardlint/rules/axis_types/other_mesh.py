@@ -80,7 +80,7 @@ def _meshes(use: OperationUse) -> str:
 RULE = Rule(
     code="SHL707",
     name="other-mesh",
-    summary="Arrays of another mesh than the context's, or of two meshes",
+    summary="Arrays are on a different mesh than the context's, or on two meshes",
     docs=__doc__,
     kinds=(OperationUse,),
     check=check,

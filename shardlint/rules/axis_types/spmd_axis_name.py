@@ -72,7 +72,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL710",
     name="spmd-axis-name",
-    summary="A constraint inside vmap does not go with its spmd_axis_name",
+    summary="A constraint inside vmap conflicts with its spmd_axis_name",
     docs=__doc__,
     kinds=(CallUse,),
     check=check,

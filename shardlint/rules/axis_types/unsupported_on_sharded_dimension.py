@@ -76,7 +76,7 @@ def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL705",
     name="unsupported-on-sharded-dimension",
-    summary="JAX does not do this along a sharded dimension",
+    summary="An operation that JAX does not support along a sharded dimension",
     docs=__doc__,
     kinds=(OperationUse,),
     check=check,

@@ -75,7 +75,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL315",
     name="axis-order",
-    summary="A collective names several axes in another order than the specs",
+    summary="A collective names several axes in a different order than the specs",
     docs=__doc__,
     group=Group.SUSPICIOUS,
     kinds=(CallUse,),

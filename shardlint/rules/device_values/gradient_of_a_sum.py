@@ -71,7 +71,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL317",
     name="gradient-of-a-sum",
-    summary="With check_vma=False the gradient of a psum is as many times too large as there are devices",
+    summary="With check_vma=False the gradient of a psum is multiplied by the number of devices",
     docs=__doc__,
     group=Group.SUSPICIOUS,
     kinds=(CallUse,),

@@ -69,7 +69,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL316",
     name="mean-of-ratios",
-    summary="A mean over devices of ratios with different divisors",
+    summary="A mean over devices of ratios whose divisors differ",
     docs=__doc__,
     group=Group.SUSPICIOUS,
     kinds=(CallUse,),

@@ -63,7 +63,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL510",
     name="flax-misuse",
-    summary="Flax is given an array as an initializer, or a sharding on another mesh",
+    summary="Flax gets an array as an initializer, or a sharding on another mesh",
     docs=__doc__,
     kinds=(CallUse,),
     check=check,

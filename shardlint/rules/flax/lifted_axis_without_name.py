@@ -84,7 +84,7 @@ def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL509",
     name="lifted-axis-without-name",
-    summary="A transform stacks partitioned parameters along an axis without a name",
+    summary="A transform stacks partitioned parameters along an unnamed axis",
     docs=__doc__,
     kinds=(LogicalAxesUse,),
     check=check,

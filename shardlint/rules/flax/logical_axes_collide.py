@@ -78,7 +78,7 @@ def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL508",
     name="logical-axes-collide",
-    summary="Two dimensions of an array want the same mesh axis by their logical names",
+    summary="The logical names of two dimensions of an array map to the same mesh axis",
     docs=__doc__,
     kinds=(LogicalAxesUse,),
     explains=("SHL102",),

@@ -88,7 +88,7 @@ def fix(request: FixRequest) -> Fix:
 RULE = Rule(
     code="SHL507",
     name="malformed-logical-rules",
-    summary="Logical axis rules, or names, have a form that Flax cannot read",
+    summary="Logical axis rules or names have a form that Flax cannot read",
     docs=__doc__,
     kinds=(LogicalAxesUse,),
     check=check,

@@ -85,7 +85,7 @@ def _inputs(layer: str, rank: int) -> int:
 RULE = Rule(
     code="SHL504",
     name="partition-names-too-short",
-    summary="A kernel's partitioning names are too few and fall on its input dimension",
+    summary="A kernel has too few partitioning names, so they apply to its input dimension",
     docs=__doc__,
     group=Group.SUSPICIOUS,
     kinds=(ParameterUse,),

@@ -121,7 +121,7 @@ def _way_out(use: LogicalAxesUse) -> str:
 RULE = Rule(
     code="SHL505",
     name="unknown-logical-axis",
-    summary="A logical axis name has no rule that gives it a mesh axis",
+    summary="A logical axis name has no rule",
     docs=__doc__,
     kinds=(LogicalAxesUse,),
     explains=("SHL103",),

@@ -75,7 +75,7 @@ def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL608",
     name="axes-of-one-device",
-    summary="A spec names only axes of one device, and the mesh has larger ones",
+    summary="A spec names only axes of size 1, although the mesh has larger ones",
     docs=__doc__,
     group=Group.MEMORY,
     kinds=(Placement,),

@@ -83,7 +83,7 @@ def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL605",
     name="loop-over-split-dimension",
-    summary="A loop takes an array apart along a dimension that is split over devices",
+    summary="A loop iterates over a dimension that is split over devices",
     docs=__doc__,
     group=Group.MEMORY,
     kinds=(MoveUse,),

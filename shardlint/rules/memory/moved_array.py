@@ -90,7 +90,7 @@ def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL604",
     name="moved-array",
-    summary="An array inside jit is asked for in another layout than it has",
+    summary="An array inside jit must be moved, because its layout differs from the one requested",
     docs=__doc__,
     group=Group.MEMORY,
     kinds=(MoveUse,),

@@ -127,7 +127,7 @@ def _problem(first: PatternUse, count: int, names: Sequence[str | None]) -> Prob
 RULE = ProjectRule(
     code="SHL603",
     name="rules-that-match-nothing",
-    summary="No pattern of a table of specs matches any name",
+    summary="No pattern in a table of specs matches any name",
     docs=__doc__,
     group=Group.MEMORY,
     kinds=(PatternUse, SpecUse),

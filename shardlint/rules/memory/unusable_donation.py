@@ -70,7 +70,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL606",
     name="unusable-donation",
-    summary="A donated argument has a size that no result has",
+    summary="A donated argument that no result can reuse",
     docs=__doc__,
     group=Group.MEMORY,
     kinds=(CallUse,),

@@ -165,7 +165,7 @@ def _is_open(use: Use) -> bool:
 RULE = ProjectRule(
     code="SHL602",
     name="unused-mesh-axis",
-    summary="A mesh axis of several devices that nothing is split over",
+    summary="Nothing is split over a mesh axis of several devices",
     docs=__doc__,
     group=Group.MEMORY,
     kinds=(

@@ -63,7 +63,7 @@ def check(use: MeshUse | Placement, settings: RuleSettings) -> Iterable[Problem]
 RULE = Rule(
     code="SHL402",
     name="duplicate-mesh-axis",
-    summary="A mesh has two axes of one name",
+    summary="A mesh has two axes with the same name",
     docs=__doc__,
     group=Group.SUSPICIOUS,
     kinds=(MeshUse, Placement),

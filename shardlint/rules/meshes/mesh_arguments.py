@@ -81,7 +81,7 @@ def fix(request: FixRequest) -> Fix:
 RULE = Rule(
     code="SHL406",
     name="mesh-arguments",
-    summary="A mesh is made of the wrong things: names, axis_types or devices that are none",
+    summary="A mesh has invalid axis names, axis_types or devices",
     docs=__doc__,
     kinds=(CallUse,),
     check=check,

@@ -68,7 +68,7 @@ def check(use: MeshUse | CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL403",
     name="mesh-device-count",
-    summary="A mesh needs another number of devices than there are",
+    summary="A mesh needs a different number of devices than there are",
     docs=__doc__,
     kinds=(MeshUse, CallUse),
     check=check,

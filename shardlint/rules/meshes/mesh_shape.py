@@ -68,7 +68,7 @@ def check(use: MeshUse | CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL404",
     name="mesh-shape",
-    summary="The devices cannot take the mesh's shape",
+    summary="The devices cannot be arranged in the mesh's shape",
     docs=__doc__,
     kinds=(MeshUse, CallUse),
     check=check,

@@ -64,7 +64,7 @@ def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL401",
     name="mesh-shape-names-mismatch",
-    summary="A mesh has another number of axis names than dimensions",
+    summary="The number of axis names differs from the number of mesh dimensions",
     docs=__doc__,
     kinds=(MeshUse,),
     check=check,

@@ -55,7 +55,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL405",
     name="mesh-smaller-than-devices",
-    summary="A mesh takes fewer devices than there are",
+    summary="A mesh uses fewer devices than there are",
     docs=__doc__,
     group=Group.SUSPICIOUS,
     kinds=(CallUse,),

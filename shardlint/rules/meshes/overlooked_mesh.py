@@ -84,7 +84,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL410",
     name="overlooked-mesh",
-    summary="A constraint is skipped, since the mesh is set in a way that it does not look for",
+    summary="A constraint is skipped because it does not see how the mesh is set",
     docs=__doc__,
     group=Group.SUSPICIOUS,
     kinds=(CallUse,),

@@ -62,7 +62,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL207",
     name="committed-elsewhere",
-    summary="An argument is committed to another sharding than in_shardings say",
+    summary="An argument is committed to a sharding that differs from in_shardings",
     docs=__doc__,
     kinds=(CallUse,),
     check=check,

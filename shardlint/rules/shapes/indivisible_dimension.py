@@ -82,7 +82,7 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
 RULE = Rule(
     code="SHL202",
     name="indivisible-dimension",
-    summary="A dimension's size is not divisible by the devices it is split over",
+    summary="A dimension's size is not divisible by the number of devices it is split over",
     docs=__doc__,
     kinds=ARRAY_KINDS,
     check=check,

@@ -61,7 +61,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL209",
     name="mapped-axes",
-    summary="Arguments of vmap or pmap cannot be mapped over together",
+    summary="Arguments of vmap or pmap have different sizes along the mapped axis",
     docs=__doc__,
     kinds=(CallUse,),
     check=check,

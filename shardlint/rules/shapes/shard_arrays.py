@@ -58,7 +58,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL210",
     name="shard-arrays",
-    summary="Per-device arrays are not the shards of the array that is made of them",
+    summary="Per-device arrays are not the shards of the array they are combined into",
     docs=__doc__,
     kinds=(CallUse,),
     check=check,

@@ -103,7 +103,7 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
 RULE = Rule(
     code="SHL205",
     name="uneven-constraint",
-    summary="A constraint inside jit that does not divide is silently dropped",
+    summary="A constraint inside jit on an indivisible dimension is silently dropped",
     docs=__doc__,
     group=Group.MEMORY,
     kinds=ARRAY_KINDS,

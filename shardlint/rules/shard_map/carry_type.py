@@ -75,7 +75,7 @@ def check(use: CarryUse, settings: RuleSettings) -> Iterable[Problem]:
         message = f"the branches of `{name}` must have {what} of one type, not {use.before} and {use.after}"
     else:
         carry = f"carry{use.path}" if use.path else "the carry"
-        message = f"{carry} of `{name}` begins as {use.before} and comes back as {use.after}"
+        message = f"{carry} of `{name}` starts as {use.before}, but the body returns {use.after}"
     yield Problem(f"{message}; {_way_out(use, verdict, name in _BRANCHES)}", use.place)
 
 
@@ -98,7 +98,7 @@ def _way_out(use: CarryUse, verdict: Rejected, branches: bool) -> str:
 RULE = Rule(
     code="SHL308",
     name="carry-type",
-    summary="A loop's carry, or what branches return, changes its type",
+    summary="A loop's carry changes its type, or branches return different types",
     docs=__doc__,
     kinds=(CarryUse,),
     check=check,

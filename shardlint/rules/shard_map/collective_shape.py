@@ -89,7 +89,7 @@ def _misfit(verdict: Rejected) -> str:
 RULE = Rule(
     code="SHL304",
     name="collective-shape",
-    summary="A collective's array or arguments do not fit",
+    summary="A collective gets an array or arguments that it cannot take",
     docs=__doc__,
     kinds=(CollectiveUse,),
     check=check,

@@ -68,7 +68,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL306",
     name="local-shape",
-    summary="An operation in a body of shard_map fails on the shapes of shards",
+    summary="An operation in the body of shard_map fails on the local shapes",
     docs=__doc__,
     kinds=(CallUse,),
     check=check,

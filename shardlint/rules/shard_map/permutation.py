@@ -84,7 +84,7 @@ def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL310",
     name="permutation",
-    summary="A permutation of devices that is none, or leaves devices without a sender",
+    summary="A ppermute that is not a permutation, or leaves devices without a sender",
     docs=__doc__,
     kinds=(CollectiveUse,),
     check=check,

@@ -90,7 +90,7 @@ def _way_out(use: CollectiveUse) -> str:
 RULE = Rule(
     code="SHL309",
     name="replicated-operand",
-    summary="A collective over an axis that its array does not vary over, or a cast to what it is already",
+    summary="A collective over an axis that its array does not vary over, or a cast without effect",
     docs=__doc__,
     group=Group.SUSPICIOUS,
     kinds=(CollectiveUse,),

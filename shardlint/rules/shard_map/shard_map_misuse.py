@@ -91,7 +91,7 @@ def fix(request: FixRequest) -> Fix:
 RULE = Rule(
     code="SHL307",
     name="shard-map-misuse",
-    summary="A call of shard_map that JAX does not take: its arguments, its mesh, its axis_names",
+    summary="shard_map is called with arguments, a mesh or axis_names that JAX rejects",
     docs=__doc__,
     kinds=(CallUse,),
     check=check,

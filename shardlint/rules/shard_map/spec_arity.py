@@ -88,7 +88,7 @@ def check(use: ArityUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL301",
     name="spec-arity",
-    summary="The number of specs is not the number of arguments or results",
+    summary="The number of specs differs from the number of arguments or results",
     docs=__doc__,
     kinds=(ArityUse,),
     check=check,

@@ -85,11 +85,11 @@ def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
     axis = verdict.axis or ""
     names = [name for name, _ in bound]
     if names:
-        there = f"{names_text(names)} {'is' if len(names) == 1 else 'are'}"
-        why = f"is not bound here, {there}{near_miss(axis, names)}"
+        there = "axis bound here is" if len(names) == 1 else "axes bound here are"
+        why = f"but the {there} {names_text(names)}{near_miss(axis, names)}"
     else:
-        why = "is not bound here, nor any other mesh axis; call it under jax.shard_map"
-    yield Problem(f'`{use.function}` runs over "{axis}", which {why}', _place(use, axis))
+        why = "but no mesh axis is bound here; call it under jax.shard_map"
+    yield Problem(f'`{use.function}` runs over "{axis}", {why}', _place(use, axis))
 
 
 def _place(use: CollectiveUse, axis: str) -> Place:
@@ -100,7 +100,7 @@ def _place(use: CollectiveUse, axis: str) -> Place:
 RULE = Rule(
     code="SHL303",
     name="unknown-collective-axis",
-    summary="A collective runs over an axis that is not bound where it stands",
+    summary="A collective runs over an axis that is not bound there",
     docs=__doc__,
     kinds=(CollectiveUse,),
     check=check,

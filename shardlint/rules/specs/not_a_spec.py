@@ -112,7 +112,7 @@ def fix(request: FixRequest) -> Fix:
 RULE = Rule(
     code="SHL104",
     name="not-a-spec",
-    summary="A tuple, string or None stands where a PartitionSpec is meant",
+    summary="A tuple, string or None is used instead of a PartitionSpec",
     docs=__doc__,
     kinds=(ShardingUse, Placement, CallUse),
     check=check,

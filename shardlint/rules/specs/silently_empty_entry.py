@@ -70,7 +70,7 @@ def check(uses: Sequence[SpecUse | Placement | ParameterUse], settings: RuleSett
                 yield (
                     use,
                     Problem(
-                        f"{entry_text(entry)} shards nothing: JAX reads it as None; "
+                        f"{entry_text(entry)} does not shard this dimension: JAX treats it as None; "
                         "name a mesh axis, or write None",
                         entry_place(use, dimension),
                     ),

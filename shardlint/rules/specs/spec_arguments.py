@@ -65,7 +65,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL106",
     name="spec-arguments",
-    summary="A PartitionSpec or NamedSharding is made of the wrong things",
+    summary="A PartitionSpec or NamedSharding has invalid arguments",
     docs=__doc__,
     kinds=(CallUse,),
     check=check,

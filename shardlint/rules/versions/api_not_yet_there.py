@@ -69,7 +69,7 @@ def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL803",
     name="api-not-yet-there",
-    summary="A name about sharding is newer than the JAX that is meant",
+    summary="A sharding API that is newer than the project's JAX",
     docs=__doc__,
     group=Group.VERSIONS,
     kinds=(ApiReference,),

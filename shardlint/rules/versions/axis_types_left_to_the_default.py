@@ -58,7 +58,7 @@ def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL805",
     name="axis-types-left-to-the-default",
-    summary="A mesh has other axis types on other releases of JAX that are meant",
+    summary="The axis types of a mesh differ between the project's releases of JAX",
     docs=__doc__,
     group=Group.VERSIONS,
     kinds=(ApiReference,),

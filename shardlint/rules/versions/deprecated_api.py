@@ -71,7 +71,7 @@ def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL801",
     name="deprecated-api",
-    summary="A name about sharding is deprecated in JAX",
+    summary="A deprecated name of a sharding API",
     docs=__doc__,
     group=Group.VERSIONS,
     kinds=(ApiReference,),

@@ -56,7 +56,7 @@ def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL802",
     name="removed-api",
-    summary="A name about sharding is gone from JAX",
+    summary="A sharding API that JAX has removed",
     docs=__doc__,
     group=Group.VERSIONS,
     kinds=(ApiReference,),

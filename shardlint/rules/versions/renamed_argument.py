@@ -71,7 +71,7 @@ def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL804",
     name="renamed-argument",
-    summary="JAX does not take an argument any more, or calls it otherwise",
+    summary="An argument that JAX has removed or renamed",
     docs=__doc__,
     group=Group.VERSIONS,
     kinds=(ApiReference,),
