@@ -18,6 +18,8 @@ from typing import Any
 #: The user's settings that would change the behaviour of a fake mesh of CPU devices.
 _FOREIGN = ("JAX_", "XLA_", "TPU_", "LIBTPU_", "CUDA_")
 _POLL_SECONDS = 0.25
+#: How the lines of a stack of C++ begin.
+_STACK = ("@ ", "***")
 
 
 class ChildLost(Exception):
@@ -112,7 +114,8 @@ class Child:
         complaint: list[str] = []
         with contextlib.suppress(ValueError):  # another thread has closed it
             self._errors.seek(0)
-            complaint = [line.strip() for line in self._errors.read().splitlines() if line.strip()][-1:]
+            lines = (line.strip() for line in self._errors.read().splitlines())
+            complaint = [line for line in lines if line and not line.startswith(_STACK)][-1:]
         self.close()
         return ChildLost(": ".join([f"{self._name} {how}", *complaint]))
 

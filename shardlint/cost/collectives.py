@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 
 from shardlint.cost.hlo import Computation, Instruction, Module, arrays_of, bytes_of, element_of
+from shardlint.cost.layouts import UNKNOWN, LayoutFinder, Layouts
 from shardlint.cost.loops import run_counts
 from shardlint.cost.meshes import DeviceMesh, Groups, groups_of
 from shardlint.cost.values import Kind
@@ -58,16 +59,20 @@ class Found:
     shape: str
     ways: int
     weight: str = ""
+    layouts: Layouts = UNKNOWN
 
 
-def collectives_of(module: Module, meshes: list[DeviceMesh], whole: dict[str, int]) -> Iterator[Found]:
+def collectives_of(
+    module: Module, mesh: DeviceMesh | None, whole: dict[str, int], unpartitioned: Module
+) -> Iterator[Found]:
     """Yield the collectives that a module runs, in its order.
 
-    Axes are those of the first mesh of as many devices as the module has; where no mesh is known, there are
-    none. ``whole`` is the number of elements of each argument on all devices, by its number in the module.
+    Axes are those of the mesh; where none is known, there are none. ``whole`` is the number of elements of
+    each argument on all devices, by its number in the module. ``unpartitioned`` is the module as it was
+    before, with the layouts of its values.
     """
     counts = run_counts(module)
-    mesh = next((mesh for mesh in meshes if len(mesh.devices) == module.partitions), None)
+    layouts = LayoutFinder(unpartitioned, module, mesh)
     for name, count in counts.items():
         if count == 0:
             continue
@@ -87,7 +92,8 @@ def collectives_of(module: Module, meshes: list[DeviceMesh], whole: dict[str, in
             axes = () if mesh is None else mesh.axes_between(groups)
             cause = one if kind in _SUMS else _cause(one, inside)
             weight = _weight(one, inside, whole) if kind is Kind.ALL_GATHER else ""
-            yield Found(cause, kind, axes, moved, count, shape, ways, weight)
+            around = layouts.around(one, kind, inside, axes, name == module.entry)
+            yield Found(cause, kind, axes, moved, count, shape, ways, weight, around)
 
 
 def _cause(one: Instruction, inside: Computation) -> Instruction:

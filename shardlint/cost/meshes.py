@@ -54,11 +54,11 @@ def _mesh(axes: str, devices: str | None) -> DeviceMesh | None:
     if not named:
         return None
     sizes = tuple(int(size) for _, size in named)
-    order = _devices(devices or "", math.prod(sizes))
+    order = device_order(devices or "", math.prod(sizes))
     return DeviceMesh(tuple(name for name, _ in named), sizes, order)
 
 
-def _devices(written: str, count: int) -> tuple[int, ...]:
+def device_order(written: str, count: int) -> tuple[int, ...]:
     """Return the order of a mesh's devices: listed, a transposed count, or 0, 1, …"""
     if (order := _ORDER.fullmatch(written.strip())) is not None:
         return tuple(_iota(_numbers(order[1]), _numbers(order[2])))

@@ -57,17 +57,21 @@ def _program(first: Path, stem: str, lines: SourceLines) -> Program | None:
     place = lines.definition(name, own)
     meshes = meshes_of(before)
     whole = _elements(parse_module(before)) if partitioned else {}
-    found = list(collectives_of(module, meshes, whole)) if partitioned else []
+    mesh = next((mesh for mesh in meshes if len(mesh.devices) == module.partitions), None)
+    found = []
+    if partitioned:
+        unpartitioned = parse_module(_text(first.parent, f"{stem}.*.before_*spmd-partitioning*.txt"))
+        found = list(collectives_of(module, mesh, whole, unpartitioned))
     if not found and place is None and not _goes_deeper(stacks):
         return None
-    mesh = next((mesh for mesh in meshes if len(mesh.devices) == module.partitions), None)
     collectives = []
     for one in found:
         frames = lines.own(module.stack(one.cause.frame)) or called
         where = lines.place(frames[-1] if frames else None)
         op = one.cause.op_name or one.cause.opcode
         counted = (one.bytes, one.count, op, one.shape, one.ways, one.weight, bytes_of(one.shape))
-        collectives.append(Collective(name, where, one.kind, one.axes, *counted))
+        layouts = (one.layouts.before, one.layouts.after)
+        collectives.append(Collective(name, where, one.kind, one.axes, *counted, *layouts))
     return Program(
         name,
         place or lines.place(called[-1] if called else None),

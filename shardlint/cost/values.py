@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from shardlint.cost.chips import Slice
+from shardlint.laws.core.values import Spec
 from shardlint.support.lazy_dataclass import dataclass
 
 
@@ -37,7 +38,8 @@ class Collective:
     ``bytes`` are what each device sends, and as many it receives, each of the ``count`` times that it runs;
     ``count`` is None in a loop whose turns are not known. ``shape`` is the array on each device: of a gather
     the result, else the operand. ``ways`` is the number of devices in a group. ``weight`` is the argument
-    (``params['kernel']``) of which a gather makes the whole on every device, ``result`` its bytes.
+    (``params['kernel']``) of which a gather makes the whole on every device, ``result`` its bytes. ``before``
+    is the layout that the value had, and ``after`` the one that was asked for; None where it is not known.
     """
 
     program: str
@@ -51,6 +53,8 @@ class Collective:
     ways: int
     weight: str = ""
     result: int = 0
+    before: Spec | None = None
+    after: Spec | None = None
 
     @property
     def total(self) -> int:

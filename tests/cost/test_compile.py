@@ -108,7 +108,18 @@ def test_json_is_as_the_contract_has_it(reported: dict[str, Any]) -> None:
         assert program["memory"].keys() == {"arguments", "results", "temporaries", "peak"}
     names = {program["name"] for program in reported["programs"]}
     for one in reported["collectives"]:
-        assert one.keys() == {"program", "path", "line", "kind", "axes", "bytes", "count", "op"}
+        assert one.keys() == {
+            "program",
+            "path",
+            "line",
+            "kind",
+            "axes",
+            "bytes",
+            "count",
+            "op",
+            "before",
+            "after",
+        }
         assert one["program"] in names
         assert one["path"] == "train.py"
 
@@ -220,6 +231,35 @@ def test_a_notebook_and_a_library_in_between(tmp_path: Path) -> None:
     told = {(one["path"], one["cell"], one["line"]) for one in document["collectives"]}
     assert told == {("model.ipynb", 1, 4)}
     assert {program["name"] for program in document["programs"]} == {"apply"}
+
+
+def test_a_module_of_a_package_that_chooses_its_devices(tmp_path: Path) -> None:
+    package = tmp_path / "model"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "layers.py").write_text("def row(x, w):\n    return x @ w\n", encoding="utf-8")
+    (package / "train.py").write_text(
+        "import os\n"
+        "count = '--xla_force_host_platform_device_count=4 '\n"
+        "os.environ['XLA_FLAGS'] = count + os.environ.get('XLA_FLAGS', '')\n"
+        "import jax, jax.numpy as jnp\n"
+        "from jax.sharding import AxisType, NamedSharding, PartitionSpec as P\n"
+        "from .layers import row\n"
+        "from model import layers\n"
+        "mesh = jax.make_mesh((4,), ('m',), axis_types=(AxisType.Auto,))\n"
+        "def array(shape, *spec):\n"
+        "    return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh, P(*spec)))\n"
+        "def main():\n"
+        "    jax.jit(row).lower(array((8, 8), None, 'm'), array((8, 8), 'm'))\n"
+        "if __name__ == '__main__':\n"
+        "    main()\n",
+        encoding="utf-8",
+    )
+    compiled = compile_file(str(package / "train.py"))
+    assert compiled.failures == ()
+    found = [(one.kind.value, one.axes, one.bytes, one.ways) for one in compiled.collectives]
+    assert found == [("all-reduce", ("m",), 384, 4)]
+    assert [str(one.place).rpartition("model")[2][1:] for one in compiled.collectives] == ["layers.py:2"]
 
 
 def test_what_does_not_run_is_told(tmp_path: Path) -> None:

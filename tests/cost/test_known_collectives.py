@@ -14,6 +14,7 @@ from shardlint.cost.expectations import Expectation, parse_expectations
 from shardlint.cost.judgement import Budget, judge
 from shardlint.cost.runs import compile_file
 from shardlint.cost.values import Collective, Compilation
+from shardlint.output.cost.words import layouts_text
 from shardlint.source import read_source
 
 KNOWN = sorted(Path(__file__).with_name("known").glob("*.py"))
@@ -48,6 +49,44 @@ def test_loops_turn_as_often_as_they_say(known: tuple[Path, Compilation]) -> Non
     for program in compiled.programs:
         counts.setdefault(program.case, []).extend(one.count for one in program.collectives)
     assert counts == _module(path).COUNTS
+
+
+#: The layouts before and after the collectives of some cases.
+TOLD = {
+    ("tensor_parallel", "case_row_parallel"): {
+        'all-reduce: P(None, None, unreduced={"model"}) → P(None, None)'
+    },
+    ("tensor_parallel", "case_row_parallel_with_a_split_result"): {
+        'reduce-scatter: P(None, None, unreduced={"model"}) → P(None, "model")'
+    },
+    ("tensor_parallel", "case_a_whole_result_wants_whole_weights"): {
+        'all-gather: P(None, "model") → P(None, None)'
+    },
+    ("data_parallel", "case_fsdp_backward"): {
+        'all-gather: P("data", None) → P(None, None)',
+        'reduce-scatter: P(None, None, unreduced={"data"}) → P("data", None)',
+    },
+    ("data_parallel", "case_transposed_layout"): {'all-to-all: P("model", None) → P(None, "model")'},
+    ("data_parallel", "case_gather_over_both_axes"): {
+        'all-gather: P(("data", "model"), None) → P(None, None)'
+    },
+    ("loops", "case_scan"): {
+        'all-gather: P(None, "data", None) → P(None, None, None)',
+    },
+    ("manual", "case_psum"): {"all-reduce: "},
+}
+
+
+def test_layouts_are_told_as_the_program_says_them(known: tuple[Path, Compilation]) -> None:
+    path, compiled = known
+    found: dict[tuple[str, str], set[str]] = {}
+    for program in compiled.programs:
+        for one in program.collectives:
+            text = f"{one.kind.value}: {layouts_text(one)}"
+            found.setdefault((path.stem, program.case), set()).add(text)
+    assert {at: said for at, said in found.items() if at in TOLD} == {
+        at: said for at, said in TOLD.items() if at[0] == path.stem
+    }
 
 
 def _turns(one: Collective) -> int:

@@ -20,18 +20,28 @@ from types import ModuleType
 from typing import Any
 
 FLAGS = "--xla_dump_to={} --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=spmd.*"
+COUNT = "--xla_force_host_platform_device_count"
 #: Whole stacks behind each operation, and every program compiled by this process.
 SETTINGS = {"JAX_TRACEBACK_IN_LOCATIONS_LIMIT": "-1", "JAX_ENABLE_COMPILATION_CACHE": "false"}
 MESSAGE_LIMIT = 500
 
 
 class Environment(type(os.environ)):  # type: ignore[misc]
-    """The environment, where ``XLA_FLAGS`` keeps our flags behind those that a program sets."""
+    """The environment, where ``XLA_FLAGS`` keeps our flags behind those that a program sets.
+
+    ``given`` are flags that it had before. Where a program adds to them and says itself how many devices
+    there are, it is right: without us it would not have found them.
+    """
 
     flags = ""
+    given = ""
 
     def __setitem__(self, key: str, value: str) -> None:
-        super().__setitem__(key, f"{value} {self.flags}" if key == "XLA_FLAGS" else value)
+        if key == "XLA_FLAGS":
+            if value.count(COUNT) > 1:
+                value = value.replace(self.given, "").replace(self.flags, "")
+            value = f"{value} {self.flags}"
+        super().__setitem__(key, value)
 
 
 class Lowerings(importlib.abc.MetaPathFinder):
@@ -91,7 +101,8 @@ def main() -> None:
     os.environ.update(SETTINGS)
     Environment.flags = FLAGS.format(folder)
     os.environ.__class__ = Environment
-    os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "")
+    Environment.given = os.environ.get("XLA_FLAGS", "")
+    os.environ["XLA_FLAGS"] = Environment.given
     lowerings = Lowerings()
     sys.meta_path.insert(0, lowerings)
     for name in topology:

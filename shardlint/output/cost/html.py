@@ -69,7 +69,7 @@ def _program(program: Program, line_text: LineText) -> Iterator[str]:
     heads = "".join(
         f"<th data-key={kind}{' class=n' if kind == 'number' else ''}>{text}</th>" for text, kind in _HEADS
     )
-    most = max(one.total for one in program.collectives)
+    most = words.longest(program)
     rows = "".join(
         _row(place, one, equal, most, line_text)
         for place, found in words.by_line(program)
@@ -87,12 +87,13 @@ def _row(place: Place | None, one: Collective, equal: int, most: int, line_text:
     code = "" if place is None else line_text(place).strip()
     total = one.total * equal
     count = -1 if one.count is None else one.count * equal
-    drawn = bar([Segment(one.kind.value, total)], max(most, total))
+    drawn = bar([Segment(one.kind.value, total)], most)
     return (
         f"<tr><td><span class=name>{html(str(place or ''))}</span><span class=small><code>{html(code)}</code>"
         f"</span></td><td>{one.kind.value}<span class=small><code>{html(one.shape)}</code></span></td>"
         f"<td>{html(words.axes_text(one))}</td><td class=n data-sort={one.bytes}>{size_text(one.bytes)}</td>"
         f"<td class=n data-sort={count}>{'a loop' if count < 0 else count}</td>"
         f"<td class=n data-sort={total}>{size_text(total)}{drawn}</td>"
-        f"<td class=mono>{html(words.op_text(one.op))}</td></tr>"
+        f"<td class=mono>{html(words.op_text(one.op))}"
+        f"<span class=small>{html(words.layouts_text(one))}</span></td></tr>"
     )

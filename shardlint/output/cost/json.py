@@ -1,4 +1,8 @@
-"""The compiled programs as JSON: one object with ``programs`` and ``collectives``."""
+"""The compiled programs as JSON: one object with ``programs`` and ``collectives``.
+
+A place in a notebook has a ``cell`` too; a collective has the layouts ``before`` and ``after`` it where they are
+known.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +45,7 @@ def _program(program: Program) -> Json:
 
 
 def _collective(one: Collective) -> Json:
+    layouts = ("before", one.before), ("after", one.after)
     return {
         "program": one.program,
         **_place(one.place),
@@ -49,6 +54,7 @@ def _collective(one: Collective) -> Json:
         "bytes": one.bytes,
         "count": one.count,
         "op": one.op,
+        **{name: str(spec) for name, spec in layouts if spec is not None},
     }
 
 

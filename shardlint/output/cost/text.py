@@ -52,7 +52,7 @@ def _program(
             yield styles.dim(f"      {terminal(line)}")
     if not program.collectives:
         yield f"    {styles.good('no collectives')}"
-    most = max((one.total for one in program.collectives), default=0)
+    most = words.longest(program)
     for place, found in words.by_line(program):
         yield f"    {_line(place, program, line_text, styles)}"
         for one, equal in found:
@@ -76,6 +76,8 @@ def _collective(one: Collective, equal: int, most: int, lasts: str, styles: Styl
     size = f"{size_text(one.bytes)} {times}".rstrip()
     axes = terminal(words.axes_text(one), begins=False)
     op = terminal(words.op_text(one.op), begins=False)
+    if layouts := words.layouts_text(one):
+        op += f" · {terminal(layouts, begins=False)}"
     told = (
         f"{styles.warning(bar)} {lasts} {styles.dim(op)}"
         if lasts

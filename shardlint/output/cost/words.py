@@ -60,6 +60,11 @@ def by_line(program: Program) -> Iterator[tuple[Place | None, list[tuple[Collect
         yield place, sorted(lines[place].items(), key=lambda item: -item[0].total * item[1])
 
 
+def longest(program: Program) -> int:
+    """Return the bytes that the longest bar of a program stands for."""
+    return max((one.total * n for _, found in by_line(program) for one, n in found), default=0)
+
+
 def _order(place: Place | None) -> tuple[str, int, int]:
     return (
         ("", -1, 0) if place is None else (place.path, -1 if place.cell is None else place.cell, place.line)
@@ -79,6 +84,13 @@ def op_text(op: str) -> str:
     """Return the operation of an op in XLA's metadata: ``dot_general``, backward where it is a gradient."""
     name = op.rpartition("/")[2]
     return f"{name}, backward" if "transpose(jvp(" in op else name
+
+
+def layouts_text(one: Collective) -> str:
+    """Return the layout that a value had and the one asked for: ``P("data", None) → P(None, None)``."""
+    if one.before is None:
+        return ""
+    return f"{one.before} → {'?' if one.after is None else one.after}"
 
 
 def axes_text(one: Collective) -> str:
