@@ -1,7 +1,7 @@
 """The compiled programs as JSON: one object with ``programs`` and ``collectives``.
 
-A place in a notebook has a ``cell`` too; a collective has the layouts ``before`` and ``after`` it where they are
-known.
+A place in a notebook has a ``cell`` too; a collective has the layouts ``before`` and ``after`` it where they
+are known.
 """
 
 from __future__ import annotations
