@@ -128,7 +128,7 @@ def _weight(one: Instruction, inside: Computation, whole: dict[str, int]) -> str
         at = inside.by_name.get(at.operands[0][0])
     if at is None or at.opcode != "parameter" or whole.get(at.arguments) != _elements(one.shape):
         return ""
-    return at.op_name.replace("\\'", "'")
+    return at.op_name
 
 
 def _origin(one: Instruction) -> tuple[str, int]:

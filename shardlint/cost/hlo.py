@@ -23,6 +23,8 @@ _FRAME = re.compile(r"stack_frame_id=(\d+)")
 _ARRAY = re.compile(r"\b([a-z]\w*)\[([\d,<=]*)\]")
 _TABLE = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)$")
 _NUMBERED = re.compile(r"^(\d+) (.*)$")
+_ESCAPE = re.compile(r"\\([0-7]{1,3}|.)")
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
 _FIELD = re.compile(r"(\w+)=(\d+)")
 
 #: Bits of the types whose names do not end in their number.
@@ -150,9 +152,21 @@ def _instruction(line: str) -> Instruction | None:
         arguments,
         attributes,
         is_root=name[1] is not None,
-        op_name=op_name[1] if op_name else "",
+        op_name=unescaped(op_name[1]) if op_name else "",
         frame=int(frame[1]) if frame else 0,
     )
+
+
+def unescaped(text: str) -> str:
+    """Return a string as it was before XLA escaped it as C does: quotes, and octal bytes of UTF-8."""
+    if "\\" not in text:
+        return text
+    raw = _ESCAPE.sub(lambda one: _byte(one[1]), text.encode("utf-8").decode("latin-1"))
+    return raw.encode("latin-1").decode("utf-8", errors="replace")
+
+
+def _byte(escaped: str) -> str:
+    return chr(int(escaped, 8) & 0xFF) if escaped.isdigit() else _LETTERS.get(escaped, escaped)
 
 
 def _closing(line: str, start: int) -> int:
@@ -176,7 +190,7 @@ def _stacks(lines: list[str]) -> dict[int, list[Frame]]:
             table[int(numbered[1])] = numbered[2]
         else:
             table = None
-    files, functions = ({n: s.strip('"') for n, s in tables.get(t, {}).items()} for t in _NAMES)
+    files, functions = ({n: unescaped(s.strip('"')) for n, s in tables.get(t, {}).items()} for t in _NAMES)
     rows = {n: dict(_FIELD.findall(text)) for n, text in tables.get("StackFrames", {}).items()}
     places = {n: dict(_FIELD.findall(text)) for n, text in tables.get("FileLocations", {}).items()}
     # XLA writes a parent's number plus one: the first frame, which has none, seems to be its own.

@@ -57,4 +57,4 @@ def argument_name(module: Module, name: str) -> str:
     """Return the path of an argument in the program's own terms (``params['kernel']``), "" if unknown."""
     inside = module.computations.get(module.entry)
     one = inside.by_name.get(name) if inside is not None else None
-    return one.op_name.replace("\\'", "'") if one is not None and one.opcode == "parameter" else ""
+    return one.op_name if one is not None and one.opcode == "parameter" else ""

@@ -234,8 +234,8 @@ def test_a_notebook_and_a_library_in_between(tmp_path: Path) -> None:
 
 
 def test_a_module_of_a_package_that_chooses_its_devices(tmp_path: Path) -> None:
-    package = tmp_path / "model"
-    package.mkdir()
+    package = tmp_path / "dossier é" / "model"
+    package.mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / "layers.py").write_text("def row(x, w):\n    return x @ w\n", encoding="utf-8")
     (package / "train.py").write_text(
