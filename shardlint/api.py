@@ -18,6 +18,7 @@ from shardlint.config import (
     parse_mesh,
 )
 from shardlint.engine.results import Report
+from shardlint.ide import compiling
 from shardlint.ide import session as editing
 from shardlint.ide.analysis import Analysis, axes_of
 from shardlint.laws.versions import Release
@@ -39,6 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analysis", "CommandLine", "ConfigError", "Configurations", "Excerpts", "Linter", "Release", "Report",
-    "Settings", "Source", "address", "axes_of", "editing", "known_rules", "load_settings", "media",
-    "parse_mesh", "read_source", "source_from_cells", "source_from_text",
+    "Settings", "Source", "address", "axes_of", "compiling", "editing", "known_rules", "load_settings",
+    "media", "parse_mesh", "read_source", "source_from_cells", "source_from_text",
 ]  # fmt: skip

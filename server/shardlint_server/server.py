@@ -22,6 +22,7 @@ from shardlint_server.features import (
     completion,
     confirm_command,
     diagnostics,
+    fixture_commands,
     hover,
     inlay_hints,
     notebook_diagnostics,
@@ -52,6 +53,7 @@ def build_server() -> ShardlintServer:
     code_actions.register(server)
     code_lens.register(server)
     confirm_command.register(server)
+    fixture_commands.register(server)
     notebook_diagnostics.register(server)
     for feature in (hover, inlay_hints, completion, axis_symbols, rename):
         feature.register(server)

@@ -23,6 +23,7 @@ from shardlint_server.analysis.publishing import Publisher
 from shardlint_server.analysis.refresh_requests import Refresher, pulls
 from shardlint_server.analysis.worker import Urgency, Worker
 from shardlint_server.confirmation import interpreters
+from shardlint_server.confirmation.compilations import Compilations
 from shardlint_server.confirmation.fixture_runs import FixtureRuns
 from shardlint_server.confirmation.witnesses import Witnesses
 from shardlint_server.documents.documents import Documents, Target, file_of, target_of
@@ -68,6 +69,7 @@ class ShardlintServer(LanguageServer):
         self.refresher = Refresher(self, self.analyses)
         self.witnesses = Witnesses()
         self.fixture_runs = FixtureRuns()
+        self.compilations = Compilations()
         #: Whether a change of files may change what is known of files that are not open.
         self.elsewhere: Callable[[Collection[str]], bool] = lambda paths: False
         self.options = Options()
@@ -229,6 +231,7 @@ class ShardlintServer(LanguageServer):
         self.worker.close()
         self.witnesses.close()
         self.fixture_runs.close()
+        self.compilations.close()
         super().shutdown()
 
     # -- analyses -------------------------------------------------------------------------------

@@ -139,14 +139,18 @@ async def test_a_fixture_is_run_and_what_jax_did_is_shown(connected: Editor, tmp
     )
     uri = connected.open(written(tmp_path, "model.py", FIXTURE), FIXTURE)
     before = await lenses(connected, uri)
-    assert titles(before) == [(0, "Run this fixture on a fake mesh")]
+    cases = [number for number, line in enumerate(FIXTURE.splitlines()) if line.startswith("def case_")]
+    assert titles(before) == [
+        (0, "Run this fixture on a fake mesh"),
+        *((line, "Show what this compiles to") for line in cases),
+    ]
     answer = await run(connected, before[0].command)
     assert answer["disagreements"] == 1
     await eventually(lambda: connected.code_lens_refreshes)
     shown = titles(await lenses(connected, uri))
     assert "1 disagreement" in shown[0][1]
     lines = FIXTURE.splitlines()
-    by_line = {lines[line]: title for line, title in shown[1:]}
+    by_line = {lines[line]: title for line, title in shown[1:] if title.startswith("JAX")}
     assert by_line["def case_good():"].endswith(": accepts")
     assert "IndivisibleError" in by_line["def case_bad():"]
     assert "KeyError" in by_line["def case_wrong():"]
@@ -155,7 +159,7 @@ async def test_a_fixture_is_run_and_what_jax_did_is_shown(connected: Editor, tmp
     assert lines[found["SHL901"].range.start.line].strip() == "raise KeyError('🧪')"
     # What was run is not what is there any more.
     connected.change(uri, 2, FIXTURE + "\n")
-    assert len(await lenses(connected, uri)) == 1
+    assert titles(await lenses(connected, uri)) == titles(before)
     assert codes(await connected.pull(uri)) == ["SHL202"]
     assert await run(connected, before[0].command) is None
     assert any("save" in message.message for message in connected.messages)
@@ -211,8 +215,9 @@ async def test_nothing_of_the_workspace_is_run_unless_it_is_trusted(
     text = FIXTURE + f"\nopen({str(tmp_path / 'ran')!r}, 'w')\n"
     uri = connected.open(written(tmp_path, "model.py", text), text)
     assert await lenses(connected, uri) == []
-    command = types.Command(title="", command="shardlint.runFixture", arguments=[{"uri": uri}])
-    assert await run(connected, command) is None
+    for name in ("shardlint.runFixture", "shardlint.compile"):
+        command = types.Command(title="", command=name, arguments=[{"uri": uri}])
+        assert await run(connected, command) is None
     assert any("not trusted" in message.message for message in connected.messages)
     assert not (tmp_path / "ran").exists()
 

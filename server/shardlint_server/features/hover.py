@@ -15,7 +15,8 @@ from shardlint.model.spans import Span
 from shardlint_server.analysis.insights import Insight, Position, position_in
 from shardlint_server.documents.conversion import split_lines, to_range
 from shardlint_server.documents.texts import location_of
-from shardlint_server.presentation.markdown import axis_text, known_text
+from shardlint_server.features.fixture_commands import compiled_lines
+from shardlint_server.presentation.markdown import axis_text, compiled_text, known_text
 from shardlint_server.session import ShardlintServer
 
 #: The most facts for one place, and the most uses of an axis.
@@ -49,7 +50,7 @@ class _Hover:
 
     def made(self) -> types.Hover | None:
         """Return all sections, with the range of the first one's subject."""
-        sections = [*self._rules(), *self._axis(), *self._known(), *self._findings()]
+        sections = [*self._rules(), *self._axis(), *self._known(), *self._findings(), *self._sent()]
         if not sections or self._span is None:
             return None
         text = own_numbers()("\n\n---\n\n".join(sections))
@@ -117,6 +118,18 @@ class _Hover:
             return media.code(label)
         # The fragment of a cell's address identifies the cell.
         return media.link(label, place.uri if "#" in place.uri else f"{place.uri}#L{span.line}")
+
+    # -- what was compiled ------------------------------------------------------------------------------
+
+    def _sent(self) -> Iterator[str]:
+        """Yield what devices send for this line, if the program was compiled."""
+        at = self._at
+        lines, stale = compiled_lines(self._server, self._insight.target)
+        for one in lines:
+            if (one.cell, one.line) == (at.part.cell, at.line):
+                end = len(self._lines[at.line - 1].rstrip("\r\n")) + 1
+                self._about(Span(at.path, at.line, 1, at.line, end, at.part.cell))
+                yield compiled_text(one, stale)
 
     # -- arrays, meshes, specs --------------------------------------------------------------------------
 

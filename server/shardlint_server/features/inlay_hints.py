@@ -1,4 +1,5 @@
-"""Inlay hints: each device's share after a spec; and the shards in the body of a shard_map."""
+"""Inlay hints: each device's share after a spec; the shards in the body of a shard_map; what lines of a
+compiled program send."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from shardlint.api import media
+from shardlint.api import compiling, media
 from shardlint_server.documents.conversion import from_position, split_lines, to_position
+from shardlint_server.features.fixture_commands import compiled_lines
 from shardlint_server.session import ShardlintServer
 
 if TYPE_CHECKING:
@@ -31,13 +33,36 @@ async def inlay_hints(server: ShardlintServer, params: types.InlayHintParams) ->
     lines, codec = split_lines(part.text), server.workspace.position_codec
     first, last = (from_position(end, lines, codec) for end in (params.range.start, params.range.end))
     enabled = server.configuration.options_of(insight.target.path).inlayHints
-    return [
+    shown = [
         to_hint(hint, lines, codec)
         for hint in insight.knowledge.hints
         if hint.span.cell == part.cell
         and first <= (hint.span.end_line, hint.span.end_column) <= last
         and enabled.get("localShapes" if hint.local else "shards", True)
     ]
+    compiled, stale = compiled_lines(server, insight.target)
+    return shown + [
+        _collectives(one, stale, lines, codec)
+        for one in compiled
+        if one.cell == part.cell
+        and first[0] <= one.line <= last[0]
+        and one.line <= len(lines)
+        and enabled.get("collectives", True)
+    ]
+
+
+def _collectives(
+    one: compiling.CompiledLine, stale: bool, lines: Sequence[str], codec: PositionCodec
+) -> types.InlayHint:
+    """Return a hint at the end of a line for which collectives run."""
+    end = len(lines[one.line - 1].rstrip("\r\n")) + 1
+    text = f"{one.text} (before an edit)" if stale else one.text
+    return types.InlayHint(
+        position=to_position(one.line, end, lines, codec),
+        label=media.plain(text),
+        padding_left=True,
+        tooltip=_SENT,
+    )
 
 
 def to_hint(hint: Hint, lines: Sequence[str], codec: PositionCodec) -> types.InlayHint:
@@ -52,4 +77,5 @@ def to_hint(hint: Hint, lines: Sequence[str], codec: PositionCodec) -> types.Inl
 
 
 _LOCAL = "What each device has of it inside `shard_map`"
+_SENT = "What each device sends for this line each time, as XLA compiles it"
 _SHARD = "What each device holds of the array that this spec places"

@@ -9,7 +9,7 @@ from shardlint.api import media
 from shardlint.model.spans import Span
 
 if TYPE_CHECKING:
-    from shardlint.api import Axis, Known
+    from shardlint.api import Axis, Known, compiling
 
 Links = Callable[[Sequence[Span]], str]
 """Links to places."""
@@ -30,6 +30,17 @@ def known_text(known: Known, links: Links) -> str:
         )
     )
     return "\n\n".join(part for part in parts if part)
+
+
+def compiled_text(line: compiling.CompiledLine, stale: bool) -> str:
+    """Return what devices send for a line of a compiled program, with the layouts before and after."""
+    rows = []
+    for one in line.sent:
+        row = f"- {one.kind} over {media.code(one.axes)}: {media.markdown(one.size)}"
+        row += f" ({media.markdown(one.operation)})" if one.operation else ""
+        rows.append(row + (f"  \n  {media.code(one.layouts)}" if one.layouts else ""))
+    since = " (before an edit)" if stale else ""
+    return f"**Each device sends for this line**{since}\n\n" + "\n".join(rows)
 
 
 def _rows(known: Known) -> Iterator[tuple[str, str]]:
