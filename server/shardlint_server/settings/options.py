@@ -15,7 +15,7 @@ _THEIRS = frozenset({"interpreter", "path", "importStrategy", "trace"})
 #: What only ``initializationOptions`` may say: elsewhere a file of the workspace could.
 _ONCE = frozenset({"python", "trusted"})
 #: The kinds of inlay hints.
-HINTS = ("shards", "localShapes")
+HINTS = ("shards", "localShapes", "collectives")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class Options:
     milliseconds, after which a text is checked. ``python`` is an interpreter that has JAX, and ``trusted`` is
     true if the user trusts the workspace, so that its code may be run on request: both can be set at the
     start only. ``inlayHints`` turns kinds of
-    inlay hints off: ``shards`` after specs, and ``localShapes`` in bodies of shard_map.
+    inlay hints off: ``shards`` after specs, ``localShapes`` in bodies of shard_map, and ``collectives`` at
+    lines of a program that was compiled.
     """
 
     enable: bool = True
@@ -70,7 +71,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "python": ("the path of a Python interpreter", _is_text),
     "trusted": ("true or false", _is_boolean),
     "inlayHints": (
-        'an object in which "shards" and "localShapes" are true or false',
+        'an object in which "shards", "localShapes" and "collectives" are true or false',
         lambda value: (
             isinstance(value, dict)
             and all(name in HINTS and _is_boolean(shown) for name, shown in value.items())

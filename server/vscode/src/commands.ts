@@ -1,5 +1,5 @@
 /**
- * Commands that run shardlint's command line: the layout of a line, the report, a fixture.
+ * Commands that run shardlint: the layout of a line, the report, a fixture, what it compiles to.
  */
 import { mkdir, readFile } from "node:fs/promises";
 import * as path from "node:path";
@@ -69,13 +69,41 @@ export async function openReport(session: Session, storage: vscode.Uri): Promise
   if ((await vscode.window.withProgress(progress, () => shardlint(session, args))) === undefined) {
     return;
   }
-  const panel = vscode.window.createWebviewPanel(
-    "shardlint.report",
-    `shardlint: ${folder.name}`,
-    vscode.ViewColumn.Active,
-    { enableScripts: true, localResourceRoots: [] },
-  );
-  panel.webview.html = await readFile(file, "utf8");
+  showPage(folder.name, await readFile(file, "utf8"), vscode.ViewColumn.Active);
+}
+
+/** What the server answers when it has compiled a program. */
+interface Compiled {
+  readonly said: string;
+  readonly problem: string | null;
+  readonly page: string;
+}
+
+/** Has the program in the editor compiled, and shows what devices send for its lines, there and in a panel. */
+export async function showCompiled(): Promise<void> {
+  const uri =
+    vscode.window.activeNotebookEditor?.notebook.uri ?? vscode.window.activeTextEditor?.document.uri;
+  const document = vscode.workspace.textDocuments.find((one) => one.uri.toString() === uri?.toString());
+  if (!vscode.workspace.isTrusted || uri?.scheme !== "file" || document?.isDirty) {
+    void vscode.window.showInformationMessage("shardlint: what is compiled is a saved file of a trusted workspace.");
+    return;
+  }
+  // The client of the server registers its commands.
+  const compiled = await vscode.commands.executeCommand<Compiled | null>("shardlint.compile", {
+    uri: uri.toString(),
+  });
+  if (compiled?.page) {
+    showPage(path.basename(uri.fsPath), compiled.page, vscode.ViewColumn.Beside);
+  }
+}
+
+/** Shows a page that loads nothing from elsewhere. */
+function showPage(title: string, page: string, column: vscode.ViewColumn): void {
+  const panel = vscode.window.createWebviewPanel("shardlint.report", `shardlint: ${title}`, column, {
+    enableScripts: true,
+    localResourceRoots: [],
+  });
+  panel.webview.html = page;
 }
 
 /** Executes the program in the editor on fake devices, in a terminal. */

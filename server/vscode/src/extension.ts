@@ -2,7 +2,7 @@
  * shardlint in VS Code: starts the server that is installed beside the user's Python, and passes settings on.
  */
 import * as vscode from "vscode";
-import { LayoutView, openReport, runFixture } from "./commands";
+import { LayoutView, openReport, runFixture, showCompiled } from "./commands";
 import { onInterpreterSelected } from "./python";
 import { Refusals } from "./refusing";
 import { Session } from "./session";
@@ -35,6 +35,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     command("showLayout", () => layouts.show()),
     command("openReport", () => openReport(started, context.globalStorageUri)),
     command("runFixtureInTerminal", () => runFixture(started)),
+    command("showCompiled", () => showCompiled()),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (LAUNCHING.some((name) => event.affectsConfiguration(name))) {
         void started.reconsider();
