@@ -14,7 +14,7 @@ from shardlint.confirm.fixtures.announcements import expectations_of, marked
 from shardlint.engine.analyzer import Analyzer, Progress
 from shardlint.engine.results import Report
 from shardlint.engine.suppression import Suppressor
-from shardlint.engine.work_item import Analyzed, differing, uses_of, with_newer
+from shardlint.engine.work_item import Analyzed, differing, judged_apart, uses_of, with_newer
 from shardlint.ide.analysis import Analysis
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.versions import NEWEST, Release, Target, only
@@ -24,7 +24,7 @@ from shardlint.model.uses import FileProblem, Use
 from shardlint.rules.causes import with_causes
 from shardlint.rules.fixes import with_fix
 from shardlint.source import Source
-from shardlint.source.file_problems import finding_of, findings_of, fixture_finding, internal_error
+from shardlint.source.file_problems import finding_of, findings_of, fixture_finding
 from shardlint.support.cancellation import look
 from shardlint.support.gc_policy import collecting_seldom
 
@@ -293,8 +293,9 @@ class Linter:
         release: Release,
         mesh: Mesh | None = None,
         progress: Progress | None = None,
+        defaults: bool = False,
     ) -> list[Analyzed]:
-        """Analyze sources on one JAX release, and one mesh where they do not define any."""
+        """Analyze sources on one JAX release, one mesh where they define none, perhaps with defaults."""
         if not sources:
             return []
         from shardlint.inference import InferenceSettings
@@ -311,6 +312,7 @@ class Linter:
             meshes=ours.meshes,
             dims=ours.dims,
             logical_rules=ours.logical_rules,
+            defaults=defaults,
         )
         return self._analyzer.analyze(sources, settings, progress)
 
@@ -397,6 +399,7 @@ class Linter:
             key_of,
             merged,
             own_axes,
+            with_defaults,
             without_errors,
             without_other_meshes,
         )
@@ -421,6 +424,11 @@ class Linter:
                 rejected = {key_of(f) for f in self._judge(twice) if f.severity is Severity.ERROR}
                 findings = without_errors(findings, extra - rejected)
             told.append((deployment, findings))
+        asking = [one.source for one in results if one.noticed.asks_defaults]
+        if asking := [source for source in asking if not is_test(source.path, self.settings.root)]:
+            again = self.analyze_at(asking, release, None, progress, defaults=True)
+            seen += again
+            base = with_defaults(base, self._judge(with_newer(results, again)))
         turns = {turn for result in seen for turn in result.noticed.turns}
         failures = findings_of(p for result in seen[len(results) :] for p in result.problems)
         return [*failures, *merged(base, told)], turns
@@ -444,16 +452,7 @@ class Linter:
             ours = set(map(id, uses))
             return [f for f in findings if id(f.use) in ours] if self._others else findings
         except Exception:
-            findings = []
-        by_path: dict[str, list[Use]] = {}
-        for use in uses:
-            by_path.setdefault(use.place.path, []).append(use)
-        for path, alone in by_path.items():
-            try:
-                findings += judge(alone, settings)
-            except Exception as error:
-                findings.append(finding_of(internal_error(path, error)))
-        return findings
+            return judged_apart(uses, settings)
 
     def selects(self, finding: Finding) -> bool:
         return self._wants(finding.span.path, finding.code, finding.name)

@@ -16,6 +16,7 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
+from shardlint.model.defaults import DefaultFloat, DefaultInt, DefaultText
 from shardlint.model.spans import Configured, Written
 
 #: The classes allowed in a document, by module: frozen dataclasses, named tuples, enumerations.
@@ -46,7 +47,9 @@ MAX_DEPTH = 300
 
 _PLAIN = (str, int, bool, float, type(None))
 #: Subclasses of str that carry more than their letters.
-_TEXTS = (Configured, Written)
+_TEXTS = (Configured, Written, DefaultText)
+#: Numbers that carry more than their value.
+_NUMBERS = (DefaultInt, DefaultFloat)
 _MAKERS: dict[str, Callable[[list[Any]], Any]] = {
     "tuple": tuple,
     "list": list,
@@ -120,6 +123,8 @@ class _Encoder:
             return value
         if kind in _TEXTS:
             return str(value)
+        if kind in _NUMBERS:
+            return kind.__mro__[1](value)
         known = self._known.get(id(value))
         if known is None:
             known = self._known[id(value)] = (value, self._part(kind, value))

@@ -158,9 +158,9 @@ def _cached(source: Source, stored: Any) -> Analyzed | None:
     from shardlint.laws.versions import Release
 
     match stored:
-        case ((*uses,), (*turns,), bool(asks_mesh)):
+        case ((*uses,), (*turns,), (bool(asks_mesh), bool(asks_defaults))):
             if all(isinstance(use, Use | FileProblem) for use in uses) and all(
                 isinstance(turn, Release) for turn in turns
             ):
-                return Analyzed(source, uses, Noticed(set(turns), asks_mesh))
+                return Analyzed(source, uses, Noticed(set(turns), asks_mesh, asks_defaults))
     return None

@@ -1,4 +1,4 @@
-"""Merges the findings on each of the meshes that a project deploys on."""
+"""Merges what is found under assumptions: on the meshes that a project deploys on, or with its defaults."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.model.defaults import BY_DEFAULT
 from shardlint.model.findings import Finding, Severity
 from shardlint.model.spans import Span
 from shardlint.model.uses import MeshUse, Use
@@ -69,6 +70,22 @@ def merged(base: Sequence[Finding], found: Sequence[tuple[Deployment, Sequence[F
             if key_of(finding) not in known:
                 extra.setdefault(key_of(finding), []).append((deployment, finding))
     return [*base, *(_merged(occurrences) for occurrences in extra.values())]
+
+
+def with_defaults(base: Sequence[Finding], found: Iterable[Finding]) -> list[Finding]:
+    """Add what JAX rejects only if the program is run with its defaults, as warnings that name these."""
+    known = set(map(key_of, base))
+    return [
+        *base,
+        *(_by_default(f) for f in found if f.severity is Severity.ERROR and key_of(f) not in known),
+    ]
+
+
+def _by_default(finding: Finding) -> Finding:
+    facts = () if finding.use is None else finding.use.facts
+    names = [fact.message.removeprefix(BY_DEFAULT) for fact in facts if fact.kind == "default"]
+    told = f"the default {_listed(names)}" if names else "the defaults of what it is run with"
+    return dataclasses.replace(finding, severity=Severity.WARNING, message=f"{finding.message} (with {told})")
 
 
 def _merged(occurrences: Sequence[tuple[Deployment, Finding]]) -> Finding:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from shardlint.model.spans import Span
 from shardlint.model.uses import UNREACHED, FileProblem, Use
 from shardlint.source import Source
-from shardlint.source.file_problems import internal_error
+from shardlint.source.file_problems import finding_of, internal_error
 from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference import InferenceSettings, Noticed
     from shardlint.laws.versions import Release
+    from shardlint.model.findings import Finding
+    from shardlint.rules.base import RuleSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ class Work:
 
         noticed = self.analyzed.noticed
         try:
-            return encode((tuple(self.analyzed.uses), tuple(sorted(noticed.turns)), noticed.asks_mesh))
+            asked = (noticed.asks_mesh, noticed.asks_defaults)
+            return encode((tuple(self.analyzed.uses), tuple(sorted(noticed.turns)), asked))
         except CannotEncode:
             return None
 
@@ -105,3 +108,19 @@ def differing(results: Sequence[Analyzed], older: Release, newer: Release) -> li
     return [
         result.source for result in results if any(older < turn <= newer for turn in result.noticed.turns)
     ]
+
+
+def judged_apart(uses: Sequence[Use], settings: RuleSettings) -> list[Finding]:
+    """Run the rules over the uses of each file alone; a crash is a finding in the file at fault."""
+    from shardlint.rules import judge
+
+    findings: list[Finding] = []
+    by_path: dict[str, list[Use]] = {}
+    for use in uses:
+        by_path.setdefault(use.place.path, []).append(use)
+    for path, alone in by_path.items():
+        try:
+            findings += judge(alone, settings)
+        except Exception as error:
+            findings.append(finding_of(internal_error(path, error)))
+    return findings

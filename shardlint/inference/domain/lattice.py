@@ -24,6 +24,7 @@ from shardlint.inference.store.effect_log import born
 from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import one_of
+from shardlint.model.defaults import plain_kind
 from shardlint.support.lazy_dataclass import dataclass
 
 NO_TAG: Tag = frozenset()
@@ -184,8 +185,8 @@ def same(a: Value, b: Value) -> bool:
 
 
 def same_kind(a: object, b: object) -> bool:
-    """Return whether two constants have the same class; texts do, wherever they are written."""
-    return type(a) is type(b) or (isinstance(a, str) and isinstance(b, str))
+    """Return whether two constants have the same class; texts and numbers do, wherever they are written."""
+    return type(a) is type(b) or plain_kind(a) is plain_kind(b)
 
 
 def _all_same(a: Sequence[Value], b: Sequence[Value]) -> bool:

@@ -16,6 +16,7 @@ from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Expr, Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.laws.transforms.varying import NO_TRAITS, Traits, Variation
+from shardlint.model.defaults import plain_kind
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -405,7 +406,7 @@ NONE = Const(None)
 
 def kind_name(constant: Const) -> str:
     """Return the name of a constant's Python class; a text is a str wherever it is written."""
-    return "str" if isinstance(constant.value, str) else type(constant.value).__name__
+    return plain_kind(constant.value).__name__
 
 
 def integer(dim: Dim, origin: Place | None = None) -> Const | Integer:

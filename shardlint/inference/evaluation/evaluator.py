@@ -142,6 +142,9 @@ class Evaluator(Protocol):
     def parameter_names(self, function: Value) -> list[str]:
         """Return the positional parameters of a function of the program; none for other values."""
 
+    def first_annotation(self, function: Value) -> Value | None:
+        """Return the value that a function's first parameter is annotated with, where that is a name."""
+
     def written(self, place: Place) -> str | None:
         """Return the text at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
 

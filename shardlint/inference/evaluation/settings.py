@@ -21,7 +21,8 @@ class InferenceSettings:
     are all the meshes that have a name, for facts in comments; ``dims`` are sizes by the name of what the
     program leaves open (``d_model``, ``cfg.d_model``); ``logical_rules`` are Flax's rules for logical axis
     names where the program sets none itself. ``editing`` tells that an editor asks: where names are written,
-    and what the arrays in bodies of shard_map are, is found too.
+    and what the arrays in bodies of shard_map are, is found too. ``defaults`` tells to assume that the
+    program is run without arguments, and no environment variable is set that it has a default for.
     """
 
     devices: int | None = None
@@ -34,6 +35,7 @@ class InferenceSettings:
     dims: tuple[tuple[str, int], ...] = ()
     logical_rules: LogicalRules | None = None
     editing: bool = False
+    defaults: bool = False
 
 
 @dataclass(slots=True)
@@ -41,8 +43,9 @@ class Noticed:
     """Dependencies of an analysis's result besides the program.
 
     ``turns`` are the releases at which the result may change; ``asks_mesh`` means that a mesh matters which
-    the program does not define.
+    the program does not define, ``asks_defaults`` that it has defaults for what it is run with.
     """
 
     turns: set[Release] = field(default_factory=set)
     asks_mesh: bool = False
+    asks_defaults: bool = False

@@ -48,6 +48,7 @@ from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.interpreter.functions import bind_parameters
 from shardlint.inference.machine.code_reads import look_at
 from shardlint.inference.overlays.class_hooks import method_context
+from shardlint.inference.overlays.command_lines.defaults import default_transfer
 from shardlint.inference.overlays.jax.explicit.results import finish_call
 from shardlint.inference.overlays.jax.shard_map import equal_draws
 from shardlint.inference.overlays.object_protocol import as_argument, object_call
@@ -304,7 +305,7 @@ def _call_external(
     opaque: bool,
     places: dict[int | str, Place],
 ) -> Value:
-    handler = transfer(function.name)
+    handler = transfer(function.name) or default_transfer(interpreter, function.name, len(args) + len(kwargs))
     if any(map(is_iterator, args)) and (handler is None or not function.name.startswith(_TAKING)):
         args = _taken(interpreter, function.name, args, place)
     if handler is None:

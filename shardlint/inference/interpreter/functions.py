@@ -37,6 +37,16 @@ if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
 
+def first_annotation(function: Value) -> Value | None:
+    """Return the value that a function's first parameter is annotated with, where that is a name."""
+    if not isinstance(function, Function) or not (params := function.code.parameters[0].params):
+        return None
+    annotation = params[0].annotation
+    name = annotation.annotation if annotation is not None else None
+    holder = function.scope.find(name.value) if isinstance(name, cst.Name) else None
+    return holder.variables[name.value] if holder is not None and isinstance(name, cst.Name) else None
+
+
 def names_by_position(function: Value) -> list[str]:
     """Return the positional parameters of a function of the program; none for other values."""
     if isinstance(function, Function):

@@ -35,7 +35,7 @@ from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.facts.descriptions import sized
 from shardlint.inference.interpreter.call_dispatch import call_value
 from shardlint.inference.interpreter.expressions import evaluate
-from shardlint.inference.interpreter.functions import names_by_position, run_function
+from shardlint.inference.interpreter.functions import first_annotation, names_by_position, run_function
 from shardlint.inference.interpreter.statements import execute_block
 from shardlint.inference.interpreter.unseen_code import Unseen
 from shardlint.inference.interpreter.with_statements import enter, entered
@@ -56,8 +56,9 @@ from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions import Release
+from shardlint.model.defaults import BY_DEFAULT, defaults_in
 from shardlint.model.spans import Place, Span
-from shardlint.model.uses import Environment, FileProblem, Use
+from shardlint.model.uses import Environment, Fact, FileProblem, Use
 from shardlint.support.temporarily import Meanwhile
 
 if TYPE_CHECKING:
@@ -175,6 +176,9 @@ class Interpreter:
                 use = replace(use, variant=variant, variants=variants, supposed=self.supposes)
             if ask(self, "doubted"):
                 use = replace(use, doubted=True)
+            if self.settings.defaults and (known := defaults_in(use.verdict) or defaults_in(use)):
+                shown = (Fact(f"{BY_DEFAULT}{one.text}", one.place, kind="default") for one in known)
+                use = replace(use, facts=(*use.facts, *shown))
             reached = known_call(self.frames)
             self.uses.append(use if reached is None else replace(use, facts=(*use.facts, reached)))
         self.budget.meet(use, self.is_silent)
@@ -329,6 +333,7 @@ class Interpreter:
     enter = enter
     entered = entered
     parameter_names = staticmethod(names_by_position)
+    first_annotation = staticmethod(first_annotation)
 
     def note_contents(self, value: Value) -> None:
         """Record a read of the contents of an evaluator's own object."""

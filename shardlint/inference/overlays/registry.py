@@ -39,6 +39,7 @@ _BASE = (
     "jax.explicit.axis_switches", "arrays.attributes", "jax.sharding.mesh_attributes",
 )  # fmt: skip
 _TESTING = ("testing.pytest", "testing.unittest", "testing.parameterized")
+_RUNNERS = ("command_lines.runners",)
 #: Overlays of other libraries, by the first word of their names: loaded when a program contains that word.
 _LIBRARIES = {
     "flax": (
@@ -51,7 +52,13 @@ _LIBRARIES = {
     "einops": ("einops",),
     "pytest": _TESTING,
     "unittest": _TESTING,
-    "absl": _TESTING,
+    "absl": (*_TESTING, "command_lines.flags"),
+    "argparse": ("command_lines.argument_parsers",),
+    **dict.fromkeys(
+        ("click", "typer", "fire", "tyro", "jsonargparse", "draccus", "pyrallis", "simple_parsing", "chz",
+         "transformers"),
+        _RUNNERS,
+    ),
     "_src": ("jax.internal_functions",),
     "test_util": (*_TESTING, "testing.jax_test_util"),
 }  # fmt: skip
@@ -59,7 +66,7 @@ _loaded: set[str] = set()
 _tables: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
 _NAMES_OF_TABLES = (
     "TABLE", "CONSTANTS", "ALIASES", "CALLS", "ATTRIBUTES", "METHODS", "CREATED", "METHOD_CONTEXTS", "BASES",
-    "INSTANCES", "CHILDREN", "DELEGATES", "AROUND", "READERS",
+    "INSTANCES", "CHILDREN", "DELEGATES", "AROUND", "READERS", "DEFAULTS",
 )  # fmt: skip
 
 #: Functions that clear the caches of what is derived from all tables.

@@ -12,6 +12,7 @@ from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import Const, External, ModuleValue, Value, as_str
 from shardlint.inference.evaluation.budget import Budget
 from shardlint.inference.evaluation.context import Scope
+from shardlint.inference.evaluation.monkeypatches import set_library_name
 from shardlint.inference.evaluation.release_queries import state_of, version_named
 from shardlint.inference.machine.module_run import Effect, ModuleRun
 from shardlint.inference.machine.variable_reads import Reads, note_variable, read_of
@@ -333,7 +334,9 @@ class Project:
     # -- devices ------------------------------------------------------------------------------
 
     def set_environment(self, interpreter: Machine, key: Value, value: Value) -> None:
-        """Read the number of devices from ``os.environ["XLA_FLAGS"] = ...``."""
+        """Read the number of devices from ``os.environ["XLA_FLAGS"] = ...``; note that others are set."""
+        if interpreter.settings.defaults:
+            set_library_name(interpreter, f"os.environ.{as_str(key) or '*'}")
         if as_str(key) != "XLA_FLAGS":
             return
         for option in options(value):

@@ -21,6 +21,7 @@ from shardlint.inference.interpreter.statements import Statement, execute
 from shardlint.inference.machine.code import Code
 from shardlint.inference.machine.machine import Machine
 from shardlint.inference.machine.module_run import ModuleRun
+from shardlint.inference.overlays.command_lines.defaults import ASKED
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.programs.entry_points import Entries, guarded
 from shardlint.inference.programs.module_loader import Project, drop_touched
@@ -101,6 +102,7 @@ class Program:
         if noticed is not None:
             noticed.turns |= i.turns | asked
             noticed.asks_mesh |= i.asks_mesh
+            noticed.asks_defaults |= ASKED in i.switches
         modules = (self.main, *self.project.modules.values())
         parts = (module.parts for module in modules)
         found = with_mentions(i.uses, None if any(module.errors for module in modules) else parts)

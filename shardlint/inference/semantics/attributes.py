@@ -49,6 +49,7 @@ from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.machine.variable_reads import note_attribute
 from shardlint.inference.overlays.arrays.attributes import is_of_jax
 from shardlint.inference.overlays.class_hooks import hides_attributes, instance_attribute
+from shardlint.inference.overlays.command_lines.flags import FLAGS, flag
 from shardlint.inference.overlays.object_protocol import object_attribute
 from shardlint.inference.overlays.python.builtins.iterators import iterator_method
 from shardlint.inference.overlays.python.builtins.methods import python_method
@@ -101,6 +102,8 @@ def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -
             from shardlint.inference.overlays.jax.sharding.mesh_contexts import physical_mesh
 
             return physical_mesh(interpreter)
+        if value.name == FLAGS and interpreter.settings.defaults:
+            return flag(interpreter, name, place)
         return interpreter.project.external(interpreter, full)
     if isinstance(value, ModuleValue):
         return interpreter.project.member(interpreter, value, name)

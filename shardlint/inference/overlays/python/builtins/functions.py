@@ -34,6 +34,7 @@ from shardlint.inference.evaluation.iterators import is_iterator, items_of
 from shardlint.inference.overlays.python.builtins.strings import text_of
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
+from shardlint.model.defaults import carrying, defaults_of
 from shardlint.model.spans import Place
 
 
@@ -110,7 +111,7 @@ def _convert(kind: Callable[[Any], Any], value: Value) -> Value:
     if not isinstance(value, Const) or not isinstance(value.value, str | int | float | bool):
         return Unknown("converted from something unknown")
     try:
-        return Const(kind(value.value))
+        return Const(carrying(kind(value.value), defaults_of(value.value)))
     except (ValueError, OverflowError):
         return Unknown("raises in Python")
 
@@ -177,7 +178,8 @@ def _str(call: Call) -> Value:
     if not call.args:
         return Const("")
     text = text_of(call.args[0]) if len(call.args) == 1 else None
-    return Unknown("str()") if text is None else Const(text)
+    known = defaults_of(getattr(call.args[0], "value", None))
+    return Unknown("str()") if text is None else Const(carrying(text, known))
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {

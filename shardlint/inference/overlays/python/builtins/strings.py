@@ -14,6 +14,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.iterators import items_of
 from shardlint.inference.overlays.jax.tree_paths import key_text
 from shardlint.laws.core.values import Unknown
+from shardlint.model.defaults import carrying, defaults_of
 
 #: Length of the longest string that a method may make, and a pattern of numbers too large for a format.
 _MAX_LENGTH, _WIDE = 10_000, re.compile(r"\d{4}|\*")
@@ -64,9 +65,10 @@ def _method(name: str) -> Callable[[Call], Value]:
             result = getattr(given[0], name)(*given[1:], **{key: part for key, (_, part) in named.items()})
         except (TypeError, ValueError, AttributeError, LookupError):
             return Unknown("raises in Python")
+        known = defaults_of(*given)
         if isinstance(result, list):
-            return ListValue([Const(part) for part in result], path=call.interpreter.path)
-        return constant(result)
+            return ListValue([Const(carrying(part, known)) for part in result], path=call.interpreter.path)
+        return constant(carrying(result, known))
 
     return apply
 
@@ -138,7 +140,8 @@ def formatted(value: Value, spec: str, conversion: str | None) -> str | None:
     try:
         if conversion is not None:
             python_value = _CONVERSIONS[conversion](python_value)
-        return format(python_value, spec)
+        made: str = carrying(format(python_value, spec), defaults_of(python_value))
+        return made
     except (TypeError, ValueError):
         return None
 

@@ -23,10 +23,14 @@ from shardlint.inference.domain.values import (
     SetValue,
     Tuple,
     Value,
+    as_str,
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.iterators import is_iterator
+from shardlint.inference.evaluation.monkeypatches import is_set
+from shardlint.inference.overlays.command_lines.defaults import by_default
 from shardlint.laws.core.values import Unknown
+from shardlint.model.defaults import carrying, defaults_of
 from shardlint.model.spans import Place
 
 
@@ -67,7 +71,7 @@ def _math(function: Callable[..., Any]) -> Callable[[Call], Value]:
         if len(numbers) != len(call.args) or call.kwargs or call.opaque:
             return Unknown("arithmetic on something unknown")
         try:
-            return Const(function(*numbers))
+            return Const(carrying(function(*numbers), defaults_of(*numbers)))
         except (ValueError, TypeError, OverflowError, ZeroDivisionError):
             return Unknown("raises in Python")
 
@@ -150,6 +154,15 @@ def _environment_update(call: Call) -> Value:
     return NONE
 
 
+def _variable(call: Call) -> Value:
+    """``os.environ.get(name, default)``, of a variable that is not set outside of the program."""
+    key, default = call.bind("key", default=NONE)
+    name = as_str(key)
+    if name is None or default is None or is_set(call.interpreter, f"os.environ.{name}"):
+        return Unknown("an environment variable")
+    return by_default(name, default, call.place)
+
+
 #: Methods by which classes customise copies.
 _COPYING = (
     "__copy__", "__deepcopy__", "__getnewargs__", "__getnewargs_ex__", "__getstate__", "__reduce__",
@@ -230,6 +243,8 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "os.environ.setdefault": _environment_default,
     "os.environ.update": _environment_update,
 }  # fmt: skip
+
+DEFAULTS: dict[str, Callable[[Call], Value]] = {"os.environ.get": _variable, "os.getenv": _variable}
 
 CALLS: dict[str, Callable[[Call], Value]] = {"contextlib.generator": _decorate}
 

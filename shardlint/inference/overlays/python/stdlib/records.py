@@ -108,7 +108,8 @@ def named_tuple_method(value: Tuple, name: str) -> Value | None:
 
 # -- namespaces -------------------------------------------------------------------------------------
 
-_NAMESPACE = ClassValue("SimpleNamespace", (), {})
+#: The class of namespaces.
+NAMESPACE = ClassValue("SimpleNamespace", (), {})
 
 
 def _namespace(call: Call) -> Value:
@@ -121,7 +122,7 @@ def _namespace(call: Call) -> Value:
             given = {str(key): value for key, value in known.items.items()} | given
         else:
             opaque = True
-    return Instance(_NAMESPACE, given, opaque, call.place, call.interpreter.path)
+    return Instance(NAMESPACE, given, opaque, call.place, call.interpreter.path)
 
 
 # -- ml_collections ---------------------------------------------------------------------------------

@@ -1,0 +1,126 @@
+"""`argparse`: parsers with the arguments that the program adds, and what they return with none given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shardlint.inference.domain.values import (
+    NONE,
+    ClassValue,
+    Const,
+    External,
+    Instance,
+    LibraryObject,
+    ListValue,
+    Tuple,
+    Value,
+    as_bool,
+    as_items,
+    as_str,
+    is_none,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.mutation import set_attribute
+from shardlint.inference.overlays.command_lines.defaults import by_default
+from shardlint.inference.overlays.python.stdlib.records import NAMESPACE
+from shardlint.laws.core.values import Unknown
+
+_PARSER = "argparse.ArgumentParser"
+_PARSERS = ClassValue("ArgumentParser", (External(_PARSER),), {})
+#: The attribute of a parser that is set once it has unknown arguments, and the prefix of the known ones.
+_OPEN, _PREFIX = "has others", "argument "
+#: Actions by what they store if the option is not given.
+_STORED: dict[str, Value] = {"store_true": Const(False), "store_false": Const(True), "count": NONE}
+_NO_VALUE = ("help", "version")
+
+
+def _parser(call: Call) -> Value:
+    others = {_OPEN: Const(True)} if call.opaque or "parents" in call.kwargs else {}
+    return Instance(_PARSERS, dict(others), False, call.place, call.interpreter.path)
+
+
+def _add_argument(call: Call) -> Value:
+    parser, *given = call.args
+    names = [as_str(name) for name in given]
+    known = [name for name in names if name is not None]
+    destination = as_str(call.kwargs.get("dest"))
+    if isinstance(parser, Instance):
+        if call.opaque or len(known) < len(names) or not known:
+            set_attribute(call.interpreter, parser, _OPEN, Const(True))
+        elif as_str(call.kwargs.get("action")) not in _NO_VALUE:
+            option = next((name for name in known if name.startswith("--")), known[0])
+            target = destination or option.lstrip("-").replace("-", "_")
+            fields = {**call.kwargs, "option": Const(option)}
+            argument = LibraryObject("argparse.argument", fields, call.place)
+            set_attribute(call.interpreter, parser, _PREFIX + target, argument)
+    return Unknown("an argument")
+
+
+def _set_defaults(call: Call) -> Value:
+    parser = call.args[0]
+    if isinstance(parser, Instance):
+        for name, value in call.kwargs.items():
+            fields = {"option": Const(f"--{name}"), "default": value}
+            argument = LibraryObject("argparse.argument", fields, call.place)
+            set_attribute(call.interpreter, parser, _PREFIX + name, argument)
+    return NONE
+
+
+def _group(call: Call) -> Value:
+    """Return the parser itself: what is added to a group is added to it."""
+    return call.args[0]
+
+
+def _commands(call: Call) -> Value:
+    if isinstance(call.args[0], Instance):
+        set_attribute(call.interpreter, call.args[0], _OPEN, Const(True))
+    return Unknown("commands, of which any may be given")
+
+
+def _stored(call: Call, argument: LibraryObject) -> Value:
+    """Return what a parser stores for an argument that is not given."""
+    fields = argument.fields
+    option, action = as_str(fields["option"]) or "", as_str(fields.get("action", Const("store")))
+    default = fields.get("default", _STORED.get(action or "", NONE))
+    optional = option.startswith("-") or as_str(fields.get("nargs")) in ("?", "*")
+    if not optional or as_bool(fields.get("required", Const(False))) is not False:
+        return Unknown(f"`{option}`, which has to be given")
+    if not option.startswith("-") and as_str(fields.get("nargs")) == "*" and is_none(default):
+        return ListValue([], path=call.interpreter.path)
+    convert = fields.get("type")
+    if as_str(default) is not None and convert is not None and not is_none(convert):
+        default = call.interpreter.call(convert, [default], {}, argument.origin or call.place)
+    return by_default(option, default, argument.origin or call.place)
+
+
+def _parse(call: Call) -> Value:
+    """``parser.parse_args()`` with nothing on the command line."""
+    parser = call.args[0]
+    given = call.argument(1, "args")
+    known = given is not None and as_items(given)
+    if not isinstance(parser, Instance) or known or call.argument(2, "namespace") is not None:
+        return Unknown("arguments that are given")
+    attributes = {
+        name.removeprefix(_PREFIX): _stored(call, held) if isinstance(held, LibraryObject) else held
+        for name, held in parser.attributes.items()
+        if name.startswith(_PREFIX)
+    }
+    open_ = parser.forgotten or parser.opaque or _OPEN in parser.attributes
+    return Instance(NAMESPACE, attributes, open_, call.place, call.interpreter.path)
+
+
+def _parse_known(call: Call) -> Value:
+    return Tuple((_parse(call), ListValue(None)), call.place)
+
+
+DEFAULTS: dict[str, Callable[[Call], Value]] = {_PARSER: _parser}
+
+METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
+    (_PARSER, "add_argument"): _add_argument,
+    (_PARSER, "set_defaults"): _set_defaults,
+    (_PARSER, "add_argument_group"): _group,
+    (_PARSER, "add_mutually_exclusive_group"): _group,
+    (_PARSER, "add_subparsers"): _commands,
+    (_PARSER, "parse_args"): _parse,
+    (_PARSER, "parse_known_args"): _parse_known,
+}

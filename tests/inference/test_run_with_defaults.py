@@ -1,0 +1,154 @@
+"""Programs run without arguments: parsers return what Python's return, JAX raises what is warned of."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+from support.jax_answers import jax_raises
+
+from shardlint.api import Linter, Settings, source_from_text
+from shardlint.inference import InferenceSettings, Noticed, analyze
+from shardlint.model.defaults import defaults_in
+from shardlint.model.findings import Finding, Severity
+from shardlint.model.uses import Placement
+
+START = """\
+import sys
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+sys.argv = ["program"]
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+
+def place(rows, columns=16, axis="model"):
+    jax.device_put(jnp.ones((rows, columns)), NamedSharding(mesh, P("data", axis)))
+"""
+
+#: What is added to a parser, in order.
+ARGUMENTS = (
+    '"--a", type=int, default=7',
+    '"--a", type=int, default="7"',
+    '"--a", default="7"',
+    '"-a", type=int',
+    '"-a", "--alpha", dest="a", default=3',
+    '"-b", "--long-name", default=3, type=float',
+    '"--a", action="store_true"',
+    '"--a", action="store_false"',
+    '"--a", action="store_const", const=4',
+    '"--a", action="append", default=[1, 2], type=int',
+    '"--a", action="append"',
+    '"--a", action="count"',
+    '"--a", action="count", default=2',
+    '"--a", action=argparse.BooleanOptionalAction, default=True',
+    '"--a", nargs="+", type=int, default=[2, 4]',
+    '"a", nargs="?", default=5',
+    '"a", nargs="*"',
+    '"--a", type=lambda text: tuple(int(n) for n in text.split("x")), default="2x4"',
+    '"--a", choices=[1, 2], default=2, type=int, help="..."',
+    '"--version", action="version", version="1"',
+)  # fmt: skip
+#: Programs that are run with nothing, and the default that JAX's refusal rests on (None: it is not known,
+#: "": JAX refuses nothing).
+PROGRAMS = {
+    "argparse": (
+        "import argparse\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--rows', type=int, default=7)\nargs = parser.parse_args()\nplace(args.rows)\n",
+        "the default --rows=7",
+    ),
+    "derived": (
+        "import argparse\nparser = argparse.ArgumentParser()\ngroup = parser.add_argument_group('sizes')\n"
+        "group.add_argument('-r', '--rows', type=int, default=7)\n"
+        "group.add_argument('--times', type=int, default=3)\n"
+        "args, rest = parser.parse_known_args()\nplace(args.rows * args.times)\n",
+        "the default --rows=7 and --times=3",
+    ),
+    "fine": (
+        "import argparse\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--rows', type=int, default=7)\nargs = parser.parse_args()\n"
+        "place(args.rows + 1)\n",
+        "",
+    ),
+    "set": (
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.set_defaults(rows=7)\n"
+        "parser.add_argument('--rows', type=int, default=8)\nplace(parser.parse_args().rows)\n",
+        "",
+    ),
+    "in a function": (
+        "import argparse\n\ndef parse(argv=None):\n    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('--axis', default='modle')\n    return parser.parse_args(argv)\n\n"
+        "place(8, axis=parse().axis)\n",
+        "the default --axis=modle",
+    ),
+    "environment": (
+        "import os\nplace(int(os.environ.get('SHARDLINT_TEST_ROWS', '7')))\n",
+        "the default SHARDLINT_TEST_ROWS=7",
+    ),
+    "getenv": (
+        "import os\nplace(8, int(os.getenv('SHARDLINT_TEST_COLUMNS', 10)))\n",
+        "the default SHARDLINT_TEST_COLUMNS=10",
+    ),
+    "environment that is set": (
+        "import os\nos.environ['SHARDLINT_TEST_SET'] = '8'\n"
+        "place(int(os.environ.get('SHARDLINT_TEST_SET', '7')))\n",
+        "",
+    ),
+    "a branch": (
+        "import argparse\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--whole', action='store_true')\nargs = parser.parse_args()\n"
+        "rows = 8 if args.whole else 7\nplace(rows)\n",
+        None,
+    ),
+    "absl": (
+        "from absl import app, flags\nFLAGS = flags.FLAGS\nflags.DEFINE_integer('rows', 7, 'rows')\n"
+        "columns = flags.DEFINE_integer('columns', 16, 'columns')\n\n"
+        "def main(argv):\n    place(FLAGS.rows, columns.value)\n\ntry:\n    app.run(main)\n"
+        "except SystemExit:\n    pass\n",
+        "the default --rows=7",
+    ),
+}  # fmt: skip
+
+
+def found(program: str) -> list[Finding]:
+    """Return the findings in a program."""
+    return Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
+
+
+def placed(program: str, noticed: Noticed | None = None, defaults: bool = False) -> list[Placement]:
+    """Return what a program places."""
+    settings = InferenceSettings(devices=8, defaults=defaults)
+    uses = analyze([source_from_text("program.py", program)], settings, noticed)
+    return [use for use in uses if isinstance(use, Placement)]
+
+
+@pytest.mark.parametrize("argument", ARGUMENTS)
+def test_a_parser_returns_what_pythons_does(argument: str) -> None:
+    parser = argparse.ArgumentParser()
+    eval(f"parser.add_argument({argument})", {"parser": parser, "argparse": argparse})
+    values = vars(parser.parse_args([]))
+    alike = " and ".join(f"args.{name} == {value!r}" for name, value in values.items())
+    program = (
+        f"{START}import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument({argument})\n"
+        f"args = parser.parse_args()\nplace(6 if {alike or not values} else 7)\n"
+    )
+    assert [use.shape for use in placed(program, defaults=True)] == [(6, 16)], values
+
+
+def test_jax_raises_what_is_warned_of() -> None:
+    programs = {name: START + text for name, (text, _) in PROGRAMS.items()}
+    raised = jax_raises(programs)
+    for name, (_, told) in PROGRAMS.items():
+        findings = [f for f in found(programs[name]) if f.severity is not Severity.INFO]
+        assert all(f.severity is Severity.WARNING for f in findings), name
+        assert bool(findings) == (raised[name] is not None) == (told != ""), (name, raised[name])
+        if told:
+            assert findings[0].message.endswith(f"(with {told})"), findings[0].message
+
+
+def test_without_defaults_nothing_is_assumed() -> None:
+    for name, (text, _) in PROGRAMS.items():
+        noticed = Noticed()
+        assert not defaults_in(placed(START + text, noticed))
+        assert noticed.asks_defaults, name
