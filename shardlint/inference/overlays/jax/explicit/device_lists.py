@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from shardlint.inference.domain.values import Array, Devices, MeshValue, ShardingValue, Value
+from shardlint.inference.domain.values import (
+    Array,
+    Devices,
+    ListValue,
+    MeshValue,
+    ShardingValue,
+    Tuple,
+    Value,
+    as_items,
+)
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.store.effect_log import changing
+from shardlint.laws.core.dims import product
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.core.witness_data import (
     NO_SPEC,
@@ -27,7 +39,7 @@ from shardlint.model.spans import Place
 def order_of(home: ShardingValue | Devices | MeshValue) -> DeviceOrder | None:
     """Return the list of devices on which something lies, None if it is not known."""
     if isinstance(home, Devices):
-        return DeviceOrder(1, home.ids)
+        return DeviceOrder(product(home.shape), home.ids)
     mesh = home.mesh if isinstance(home, ShardingValue) else home
     if not isinstance(mesh, MeshValue) or mesh.mesh.abstract:
         return None
@@ -62,32 +74,85 @@ def _placed(order: DeviceOrder) -> Known:
     return call_data("jax.device_put", (1.0, sharding_data(mesh, NO_SPEC)))
 
 
-def lie_apart(interpreter: Evaluator, symbol: str, operands: Sequence[Value], place: Place) -> bool:
-    """Record an operator outside of jit whose operands the program put on different lists of devices; return
-    whether they are."""
+def is_put(value: Value) -> bool:
+    """Return whether an operand, or an item of it, is an array that the program put somewhere."""
+    if isinstance(value, Array):
+        return value.committed is not None
+    return isinstance(value, Tuple | ListValue) and any(
+        isinstance(item, Array) and item.committed is not None for item in value.items or ()
+    )
+
+
+def lying_on(result: Value, home: Devices) -> Value:
+    """Return the result of an operation on arrays that lie on these devices: so does it, if nothing else is
+    known."""
+    if isinstance(result, Array):
+        known = result.numpy or result.committed is not None or result.sharding is not None
+        return result if known else replace(result, committed=home)
+    if isinstance(result, Tuple):
+        return replace(result, items=tuple(lying_on(item, home) for item in result.items))
+    if isinstance(result, ListValue) and result.items is not None:
+        changing(result)
+        result.items[:] = [lying_on(item, home) for item in result.items]
+    return result
+
+
+def runs_eagerly(interpreter: Evaluator) -> bool:
+    """Return whether an operation is certainly computed where it is written, one by one."""
     context = interpreter.context
-    if (
+    return not (
         context.in_jit is not False
         or context.staged is not False
         or context.mapped
         or context.bound_axes != ()
-    ):
-        return False
-    arrays = [one for one in operands if isinstance(one, Array) and not one.numpy and not one.struct]
-    homes = [_committed(array) for array in arrays]
-    known = [(array, order) for array, order in zip(arrays, homes, strict=True) if order is not None]
-    verdict = judge_devices([order for _, order in known])
-    if len(known) != 2 or not isinstance(verdict, Rejected):
-        return False
-    names = [
-        f"`{array.name}`" if array.name else f"the {side} operand of `{symbol}`"
-        for array, side in zip((array for array, _ in known), ("left", "right"), strict=True)
-    ]
-    (first, second), (one, other) = names, [devices_text(order) for _, order in known]
-    verdict = replace(verdict, detail=f"{first} lies on {one}, {second} on {other}")
-    calls = combination([order for _, order in known])
+    )
+
+
+def met_on(interpreter: Evaluator, symbol: str, operands: Sequence[Value], place: Place) -> Devices | bool:
+    """Return the devices on which an operation outside of jit is computed, True where they are not known.
+
+    False if JAX refuses it, since the program put its operands on different lists of devices, or on others
+    than the context's mesh; that is recorded.
+    """
+    known = [(f"`{array.name}`" if array.name else name, order) for name, array, order in _lying(operands)]
+    if not known:
+        return True
+    mesh = interpreter.context.mesh
+    around = order_of(mesh) if isinstance(mesh, MeshValue) and mesh.mesh.names else None
+    orders = [order for _, order in known]
+    places = orders if around is None else [*orders, around]
+    verdict = judge_devices(places)
+    if not isinstance(verdict, Rejected):
+        ids = next((order.ids for order in orders if order.ids is not None), None)
+        return True if ids is None else Devices(() if len(ids) == 1 else (len(ids),), ids=ids)
+    names = [*(name for name, _ in known), "the mesh that is set"]
+    first, second = next(
+        (i, j)
+        for i, j in itertools.combinations(range(len(places)), 2)
+        if isinstance(judge_devices([places[i], places[j]]), Rejected)
+    )
+    one, other = _side(names, first, symbol), _side(names, second, symbol)
+    where = [devices_text(places[first]), devices_text(places[second])]
+    verdict = replace(verdict, detail=f"{one} lies on {where[0]}, {other} on {where[1]}")
+    calls = combination([places[first], places[second]][: 2 if second < len(orders) else 1])
     record_of_value(interpreter, "jax.jit", verdict, place, *calls)
-    return True
+    return False
+
+
+def _side(names: Sequence[str], index: int, symbol: str) -> str:
+    return names[index].format(symbol=symbol)
+
+
+def _lying(operands: Sequence[Value]) -> Iterator[tuple[str, Array, DeviceOrder]]:
+    """Yield the arrays among operands and in lists of them that the program put somewhere, and a name."""
+    for index, operand in enumerate(operands):
+        items = as_items(operand)
+        side = ("the left operand", "the right operand")[index] if index < 2 else "an operand"
+        for one in (operand,) if items is None else items:
+            if isinstance(one, Array) and not one.numpy and not one.struct and one.committed is not None:
+                order = _committed(one)
+                if order is not None:
+                    yield f"{side} of `{{symbol}}`", one, order
 
 
 def _committed(array: Array) -> DeviceOrder | None:

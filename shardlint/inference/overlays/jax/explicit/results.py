@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from shardlint.inference.domain.values import (
     Array,
+    Devices,
     DictValue,
     LibraryObject,
     ListValue,
@@ -24,7 +25,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.operands import Stop, given
-from shardlint.inference.overlays.jax.explicit.device_lists import lie_apart
+from shardlint.inference.overlays.jax.explicit.device_lists import is_put, lying_on, met_on, runs_eagerly
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Trace
 from shardlint.inference.overlays.jax.explicit.recording import (
     Written,
@@ -44,10 +45,11 @@ from shardlint.inference.overlays.jax.explicit.type_conversion import (
     replicated,
     type_of,
 )
-from shardlint.inference.overlays.jax.operations import rule_of
+from shardlint.inference.overlays.jax.operations import SYNTAX, operation_of, rule_of
 from shardlint.inference.overlays.jax.shard_map.operations import note_impossible
 from shardlint.inference.overlays.jax.shard_map.varying import computes
 from shardlint.inference.overlays.jax.sharding.creation_apis import PLACED
+from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Mesh, Spec, Unknown
@@ -100,8 +102,6 @@ def finish_operator(
     """Finish an operator where at least one operand is an array."""
     if all(not isinstance(x, Array) or x.numpy for x in operands):
         return result
-    if place is not None and isinstance(result, Array) and lie_apart(interpreter, symbol, operands, place):
-        return Unknown("JAX rejects these operands")
     call = Call(interpreter, symbol, operands, {}, place)  # type: ignore[arg-type]
     return _finish(call, f"{len(operands)} {symbol}", result, f"`{symbol}`", as_operator(symbol))
 
@@ -124,6 +124,43 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
         return note_impossible(call, function, result, written)
     if given(call.kwargs.get("device")) or (name in PLACED and given(call.kwargs.get("out_sharding"))):
         return result
+    home: Devices | bool = True
+    if call.interpreter.context.in_jit is False and call.place is not None and any(map(is_put, call.args)):
+        home = _home(call, name, function)
+    if home is False:
+        return Unknown("JAX rejects these operands")
+    result = _typed(call, name, result, function, written, placed, is_requested)
+    return result if home is True else lying_on(result, home)
+
+
+def _home(call: Call, name: str, function: str) -> Devices | bool:
+    """Return the devices on which an operation outside of jit is computed (see `met_on`)."""
+    operation = operation_of(name)
+    follows = name in SYNTAX or (operation is not None and operation.depends_on is Dependence.ALL)
+    if not follows or not runs_eagerly(call.interpreter):
+        return True
+    operands: Sequence[Value] = (*call.args, *call.kwargs.values())
+    if name == "[]" or name.startswith("at[]"):
+        array, key, *rest = operands
+        operands = (array, *filter(_is_read_on_device, as_items(key) or (key,)), *rest)
+    return met_on(call.interpreter, function.strip("`"), operands, call.place)
+
+
+def _is_read_on_device(index: Value) -> bool:
+    """Return whether JAX certainly indexes with an array where it lies; masks it reads first."""
+    return isinstance(index, Array) and index.dtype not in (None, "bool")
+
+
+def _typed(
+    call: Call,
+    name: str,
+    result: Value,
+    function: str,
+    written: Written,
+    placed: bool,
+    is_requested: bool,
+) -> Value:
+    """Return the result with the shardings in the types of its arrays."""
     context = context_of(call.interpreter)
     kinds = list(_types((*call.args, *call.kwargs.values())))
     if not _concerned(context, kinds) and not placed:

@@ -216,7 +216,7 @@ def _placement(call: Call, array: Array) -> ShardingValue | Devices | None:
 def layout_of(home: ShardingValue | Devices | None) -> Layout | None:
     """Return a placement in the form of the laws; None if it is not wholly known."""
     if isinstance(home, Devices):
-        return Layout(None)
+        return Layout(None) if home.shape == () else None
     if home is None or not isinstance(home.mesh, MeshValue) or not isinstance(home.spec, SpecValue):
         return None
     mesh = home.mesh.mesh
@@ -249,4 +249,8 @@ def _committed(array: Array) -> Known:
     if not isinstance(array.committed, Devices):
         return data_of(array)
     ids = array.committed.ids
-    return None if ids is None else call_data("jax.device_put", (_plain(array), ("device", ids[0])))
+    return (
+        None
+        if ids is None or len(ids) > 1
+        else call_data("jax.device_put", (_plain(array), ("device", ids[0])))
+    )
