@@ -75,7 +75,12 @@ def real_spec(spec: values.Spec | values.Junk | None) -> Any:
     reductions = {
         name: set(axes) for name, axes in (("unreduced", spec.unreduced), ("reduced", spec.reduced)) if axes
     }
-    return PartitionSpec(*(_part(entry) for entry in spec.entries), **reductions)
+    return PartitionSpec(*real_entries(spec), **reductions)
+
+
+def real_entries(spec: values.Spec) -> tuple[Any, ...]:
+    """Return the arguments that the entries of a spec are made of."""
+    return tuple(map(_part, spec.entries))
 
 
 def _part(part: Any) -> Any:

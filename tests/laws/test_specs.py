@@ -5,12 +5,12 @@ from __future__ import annotations
 import jax
 import pytest
 from jax.sharding import NamedSharding, PartitionSpec
-from real_jax import law_spec, real_mesh, real_spec, trimmed
+from real_jax import law_spec, real_entries, real_mesh, real_spec, trimmed
 
 from shardlint.laws.core.values import AxisType, Entry, Junk, Marker, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
 from shardlint.laws.placement.named_sharding import judge_sharding
-from shardlint.laws.placement.partition_spec import judge_spec, normalize
+from shardlint.laws.placement.partition_spec import Kind, judge_spec, judge_sum, normalize
 
 U = Marker.UNCONSTRAINED
 AUTO = Mesh(("x", "y"), (4, 2), (AxisType.AUTO, AxisType.AUTO))
@@ -53,6 +53,37 @@ def test_spec_law_agrees_with_jax(spec: Spec) -> None:
         plain = [e for e in normalize(spec).entries if not (isinstance(e, tuple) and any(map(_is_odd, e)))]
         if len(plain) == len(spec) and not spec.unreduced and not spec.reduced:
             assert law_spec(made) == trimmed(normalize(spec))
+
+
+@pytest.mark.parametrize("left", REDUCTIONS[:1] + REDUCTIONS[4:5] + [Spec(("z",)), Spec()], ids=str)
+@pytest.mark.parametrize("right", [Spec(), Spec((None, "w")), Spec(("v",), frozenset({"z"}))], ids=str)
+def test_law_of_sums_agrees_with_jax(left: Spec, right: Spec) -> None:
+    verdict = judge_sum(left, right)
+    try:
+        made = real_spec(left) + real_spec(right)
+    except Exception as error:
+        assert isinstance(verdict, Rejected) and verdict.exception == type(error).__name__
+        return
+    assert isinstance(verdict, Accepted) and verdict.spec is not None
+    assert (made.unreduced, made.reduced) == (verdict.spec.unreduced, verdict.spec.reduced)
+
+
+def test_law_of_kinds_agrees_with_jax() -> None:
+    """`UnreducedKind` is there since 0.11.0."""
+    kinds = getattr(jax.sharding, "UnreducedKind", None)
+    given: list[Kind | None] = [None, "sum", "max", Junk("'max'", "str"), Junk("1", "int")]
+    for kind in given if kinds else []:
+        real = eval(kind.text) if isinstance(kind, Junk) else kind and getattr(kinds, str(kind))
+        for spec in (*REDUCTIONS, Spec(("x",)), Spec((None,), reduced=frozenset({"x"}))):
+            verdict = judge_spec(spec, kind=kind)
+            marked = {"unreduced": set(spec.unreduced), "reduced": set(spec.reduced)}
+            try:
+                PartitionSpec(*real_entries(spec), **marked, unreduced_kind=real)
+            except Exception as error:
+                assert isinstance(verdict, Rejected), (spec, kind)
+                assert verdict.exception == type(error).__name__
+            else:
+                assert isinstance(verdict, Accepted), (spec, kind)
 
 
 def _is_odd(part: object) -> bool:

@@ -88,6 +88,7 @@ _FUNCTIONS = {
 _CONSTANTS = {
     "jax.sharding.AxisType": "Auto Explicit Manual",
     "jax.sharding.PartitionSpec": "UNCONSTRAINED",
+    "jax.sharding.UnreducedKind": "max min sum",
     "jax.lax.Precision": "DEFAULT HIGH HIGHEST",
     "jax.lax.GatherScatterMode": "CLIP FILL_OR_DROP ONE_HOT PROMISE_IN_BOUNDS",
     "flax.linen.spmd.RulesFallback": "AXIS_IS_UNSHARDED NO_CONSTRAINT RAISE_ERROR",

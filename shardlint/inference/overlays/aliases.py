@@ -23,6 +23,9 @@ NAMES: dict[str, str] = {
     "jax.sharding.set_mesh": "jax.set_mesh",
     "jax.experimental.pjit.with_sharding_constraint": "jax.lax.with_sharding_constraint",
     "jax.reshard": "jax.sharding.reshard",
+    "jax.get_mesh": "jax.sharding.get_mesh",
+    "jax.get_abstract_mesh": "jax.sharding.get_abstract_mesh",
+    "jax.use_abstract_mesh": "jax.sharding.use_abstract_mesh",
     "jax.tree_map": "jax.tree_util.tree_map",
     "jax.numpy.ndarray": "jax.Array",
 }

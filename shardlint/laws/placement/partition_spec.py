@@ -15,16 +15,20 @@ STAGE = "P()"
 
 #: The value of ``unreduced=`` or ``reduced=``: the members of a set, or something else.
 Axes = Union[frozenset[Hashable], Junk, Unknown]
+#: The value of ``unreduced_kind=``: a member of `jax.sharding.UnreducedKind` by its name, or something else.
+Kind = Union[str, Junk, Unknown]
 
 
-def judge_spec(spec: Spec, *, unreduced: Axes | None = None, reduced: Axes | None = None) -> Verdict:
-    """Judge ``P(*entries, unreduced=, reduced=)``; ``Accepted.spec`` is the normalized spec.
+def judge_spec(
+    spec: Spec, *, unreduced: Axes | None = None, reduced: Axes | None = None, kind: Kind | None = None
+) -> Verdict:
+    """Judge ``P(*entries, unreduced=, reduced=, unreduced_kind=)``; ``Accepted.spec`` is the normalized spec.
 
     ``unreduced`` and ``reduced`` default to the spec's own. `jaxlib` `canonicalize_partitions` rejects a
     tuple inside a tuple (ValueError), `P.__new__` anything but a set (TypeError), the interner hashes every
-    entry (TypeError), and `partition_spec._check` rejects None in a set and overlaps of ``unreduced``,
-    ``reduced`` and the entries (ValueError). Any other hashable object is accepted until the mesh is
-    consulted.
+    entry (TypeError), and `partition_spec._check` rejects None in a set, overlaps of ``unreduced``,
+    ``reduced`` and the entries (ValueError), a kind that is none (TypeError), and one without ``unreduced``
+    (ValueError). Any other hashable object is accepted until the mesh is consulted.
     """
     marked = {"unreduced": unreduced, "reduced": reduced}
     for dimension, entry in enumerate(spec.entries):
@@ -46,6 +50,12 @@ def judge_spec(spec: Spec, *, unreduced: Axes | None = None, reduced: Axes | Non
             return Undecided(f"{keyword}= is not known: {axes.reason}")
     if both := normalized.unreduced & normalized.reduced:
         return Rejected(Cause.DUPLICATE_AXIS, "ValueError", STAGE, axis=min(both))
+    if isinstance(kind, Junk):
+        detail = f"unreduced_kind= takes a jax.sharding.UnreducedKind, not {kind.text}"
+        return Rejected(Cause.BAD_ARGUMENT, "TypeError", STAGE, detail=detail)
+    if isinstance(kind, str) and not normalized.unreduced:
+        detail = "unreduced_kind= says how unreduced= axes are reduced, and there are none"
+        return Rejected(Cause.BAD_ARGUMENT, "ValueError", STAGE, detail=detail)
     for dimension, index, name in located(normalized):
         if isinstance(name, str) and name in normalized.unreduced | normalized.reduced:
             return Rejected(
@@ -95,8 +105,8 @@ def judge_sum(
     """Judge ``left + right`` where at least one is a spec; ``Accepted.spec`` is the sum.
 
     `P.__add__` and `P.__radd__` accept specs and tuples (NotImplementedError for anything else), a spec with
-    reductions accepts specs only (TypeError). The sum is a new spec, judged as one; two specs merge their
-    reductions.
+    reductions accepts specs only (TypeError), and since 0.11.0 only those that are unreduced alike: both or
+    none. The sum is a new spec, judged as one; two specs merge their reductions.
     """
     for part in (left, right):
         if isinstance(part, Unknown):
@@ -110,6 +120,9 @@ def judge_sum(
         detail = "a spec with unreduced= or reduced= does not add to a tuple; add P(*entries)"
         return Rejected(Cause.BAD_ARGUMENT, "TypeError", "+", detail=detail)
     first, second = specs
+    if bool(first.unreduced) != bool(second.unreduced) and since("0.11.0"):
+        detail = "a spec with unreduced= does not add to one without"
+        return Rejected(Cause.BAD_ARGUMENT, "TypeError", "+", detail=detail)
     unreduced, reduced = first.unreduced | second.unreduced, first.reduced | second.reduced
     total = Spec(first.entries + second.entries, unreduced, reduced)
     verdict = judge_spec(total)

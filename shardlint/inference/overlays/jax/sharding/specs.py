@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from shardlint.inference.domain.iteration import spec_items
 from shardlint.inference.domain.values import (
+    NONE,
     Bound,
     Const,
     DictValue,
@@ -33,7 +34,7 @@ from shardlint.laws.core.values import Entry, Junk, Marker, Name, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.core.witness_data import NO_SPEC, call_data
 from shardlint.laws.flax.logical_axes import Mistake
-from shardlint.laws.placement.partition_spec import Axes, equal_specs, judge_spec, judge_sum
+from shardlint.laws.placement.partition_spec import Axes, Kind, equal_specs, judge_spec, judge_sum
 from shardlint.laws.versions.api_changes import SPEC_EQUALS_TUPLE, SPEC_IS_TUPLE
 from shardlint.laws.versions.era import since
 from shardlint.model.spans import LookedUp, Place
@@ -41,6 +42,9 @@ from shardlint.model.uses import LogicalAxesUse, SpecUse
 
 SPEC = "jax.sharding.PartitionSpec"
 UNCONSTRAINED = f"{SPEC}.UNCONSTRAINED"
+#: The operations by which the devices' parts of an unreduced array make the whole.
+_KIND = "jax.sharding.UnreducedKind."
+KINDS = {f"{_KIND}{name}": name for name in ("sum", "max", "min")}
 
 
 # -- making specs -------------------------------------------------------------------------------------
@@ -99,6 +103,13 @@ def _names(axes: Axes | None) -> frozenset[str]:
     )
 
 
+def _kind(value: Value | None) -> Kind | None:
+    """Return the operation of ``unreduced_kind=``; None if the argument is missing."""
+    if value is None or is_none(value):
+        return None
+    return KINDS.get(value.name, Unknown("another kind")) if isinstance(value, External) else as_thing(value)
+
+
 def partition_spec(call: Call) -> Value:
     """``PartitionSpec(*entries, unreduced=, reduced=)``; since 0.11.0 ``unreduced_kind=`` too."""
     if call.opaque:
@@ -114,19 +125,21 @@ def partition_spec(call: Call) -> Value:
     places = tuple(
         _origin(twice.get(i)) or entry_place(arg, call.arg_places.get(i)) for i, arg in enumerate(call.args)
     )
-    verdict = judge_spec(spec, unreduced=unreduced, reduced=reduced)
+    kind = _kind(call.kwargs.get("unreduced_kind"))
+    verdict = judge_spec(spec, unreduced=unreduced, reduced=reduced, kind=kind)
     if isinstance(verdict, Accepted):
         for name in twice.values():
             _record_repeated_name(call, name, verdict)
     if isinstance(verdict, Rejected) and verdict.cause is Cause.BAD_ARGUMENT:
         keyword = verdict.detail.partition("=")[0]
-        mended: dict[int | str, Value] = {keyword: SetValue(frozenset())}
+        mended: dict[int | str, Value] = {
+            keyword: NONE if keyword == "unreduced_kind" else SetValue(frozenset())
+        }
         record_call(call, verdict, function=SPEC, place=call.place_of(None, keyword), repaired=mended)
         return Unknown("JAX rejects this spec")
-    kind = call.kwargs.get("unreduced_kind")
     open_sets = isinstance(unreduced, Unknown) or isinstance(reduced, Unknown)
     # The laws are those of sums.
-    open_sets = open_sets or not (kind is None or is_none(kind))
+    open_sets = open_sets or kind not in (None, "sum")
     if open_sets and not isinstance(verdict, Rejected):
         return Unknown("a spec with unknown reduced axes")
     computed = tuple(
@@ -267,8 +280,10 @@ def spec_attribute(interpreter: Evaluator, value: SpecValue, name: str, place: P
 
 
 def _update(call: Call) -> Value:
-    """``spec.update(partitions=, unreduced=, reduced=)``: a new spec, as `P` makes it."""
-    spec, partitions, *marked = call.bind("self_", partitions=None, unreduced=None, reduced=None)
+    """``spec.update(partitions=, unreduced=, reduced=, unreduced_kind=)``: a new spec, as `P` makes it."""
+    spec, partitions, *marked, kind = call.bind(
+        "self_", partitions=None, unreduced=None, reduced=None, unreduced_kind=None
+    )
     if not isinstance(spec, SpecValue):
         return Unknown("PartitionSpec.update")
     entries: tuple[Value, ...] | None = spec_items(spec)
@@ -286,6 +301,9 @@ def _update(call: Call) -> Value:
         for given, mine in zip(marked, own, strict=True)
     ]
     kwargs = dict(zip(("unreduced", "reduced"), sets, strict=True))
+    if since("0.11.0"):
+        own_kind = Const(None) if not spec.spec.unreduced else External(f"{_KIND}sum")
+        kwargs["unreduced_kind"] = own_kind if kind is None else kind
     return partition_spec(Call(call.interpreter, SPEC, entries, kwargs, call.place))
 
 
