@@ -188,13 +188,15 @@ class OperationUse(Use):
     """An operation of jax.numpy or lax whose operands have shardings on Explicit axes in their types.
 
     ``function`` is the operation as users know it (``jnp.add``). ``call`` is the call as data, None where it
-    is not completely known; ``out_sharding`` is its argument of that name.
+    is not completely known; ``out_sharding`` is its argument of that name. ``concrete`` tells that JAX
+    refuses it of concrete arrays, which traced ones need not share.
     """
 
     function: str
     operands: tuple[ArrayType, ...]
     call: Data | None = None
     out_sharding: Spec | None = None
+    concrete: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,16 @@ from shardlint.confirm.witnesses.sizes import MAX_DEVICES, integers, parts_of, s
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import AxisType, Data, Mesh, Unknown
-from shardlint.laws.core.witness_data import call_data, mesh_data, type_data, without
+from shardlint.laws.core.witness_data import (
+    Known,
+    array_data,
+    call_data,
+    mesh_data,
+    sharding_data,
+    spec_data,
+    type_data,
+    without,
+)
 from shardlint.model.uses import CallUse, CarryUse, Environment, OperationUse
 
 #: The assumed length of `jax.devices()` in programs that name no mesh.
@@ -81,10 +90,38 @@ def operation(use: OperationUse) -> Witness:
     Types are checked while tracing, so nothing needs devices.
     """
     call, types = known(use.call), _concrete(use.operands)
+    if use.concrete:
+        return _of_concrete(use, call, types)
     mesh = _mesh_of(use.operands, use.environment.context_mesh)
     plain = [replace(kind, sharding=None) for kind in types]
     twin = _traced(mesh, known(without(call, "out_sharding")), plain)
     return Witness(_set(use, _traced(mesh, call, types)), twin, expected_of(use.verdict))
+
+
+def _of_concrete(use: OperationUse, call: Data, types: Sequence[ArrayType]) -> Witness:
+    """Return the operation on arrays that are put on devices; the twin's lie on one."""
+    placed = [known(_array(kind)) for kind in types]
+    plain = [known(array_data(kind.shape or (), kind.dtype or "float32", numpy=False)) for kind in types]
+    requests = [_surrounded(_given(call, arrays), use.environment) for arrays in (placed, plain)]
+    return Witness(requests[0], requests[1], expected_of(use.verdict))
+
+
+def _array(kind: ArrayType) -> Known:
+    """Return an array of a type: one that is put on the devices of its mesh."""
+    array, typed = array_data(kind.shape or (), kind.dtype or "float32", numpy=False), kind.sharding
+    if typed is None or typed.mesh is None:
+        return array
+    sharding = sharding_data(mesh_data(replace(typed.mesh, abstract=False)), spec_data(typed.spec))
+    return call_data("jax.device_put", (array, sharding))
+
+
+def _given(data: Data, operands: Sequence[Data]) -> Data:
+    """Return data with values in the places of operands."""
+    if not isinstance(data, tuple):
+        return data
+    if len(data) == 2 and data[0] == "operand" and isinstance(data[1], int):
+        return operands[data[1]]
+    return tuple(_given(part, operands) for part in data)
 
 
 def _set(use: OperationUse | CarryUse, request: Request) -> Request:

@@ -41,6 +41,8 @@ class Refused(Exception):
     def __init__(self, verdict: Rejected) -> None:
         super().__init__(verdict.detail)
         self.verdict = verdict
+        #: Whether JAX refuses it of concrete arrays, and perhaps not of traced ones.
+        self.concrete = False
 
 
 class Open(Exception):

@@ -48,8 +48,11 @@ def record_operation(
     args: Sequence[Value],
     kwargs: dict[str, Value],
     written: Written,
+    *,
+    concrete: bool = False,
 ) -> None:
-    """Record that a law rejects an operation. ``function`` is its name for users."""
+    """Record that a law rejects an operation, perhaps of concrete arrays only. ``function`` is its name for
+    users."""
     operands: list[ArrayType] = []
     named = [_named(arg, operands) for arg in args]
     options = {key: _named(value, operands) for key, value in kwargs.items()}
@@ -63,6 +66,7 @@ def record_operation(
             operands=tuple(operands),
             call=written(named, options),
             out_sharding=requested.spec if isinstance(requested, SpecValue) else None,
+            concrete=concrete,
         )
     )
 

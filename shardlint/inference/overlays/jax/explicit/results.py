@@ -179,7 +179,10 @@ def _typed(
     except Refused as refused:
         if call.place is not None:
             args, kwargs = call.args, call.kwargs
-            record_operation(call.interpreter, call.place, refused.verdict, function, args, kwargs, written)
+            verdict, concrete = refused.verdict, refused.concrete
+            record_operation(
+                call.interpreter, call.place, verdict, function, args, kwargs, written, concrete=concrete
+            )
         return Unknown(f"rejected by {function}: {refused.verdict.cause}")
     except (Open, Stop, CannotBind):
         found = ()

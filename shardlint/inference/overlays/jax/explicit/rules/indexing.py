@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference.domain.values import Array, Const, Slice, Tuple, Value, as_dim, as_str, is_none
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    ShardingValue,
+    Slice,
+    Tuple,
+    Value,
+    as_dim,
+    as_str,
+    is_none,
+)
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.indexing import sliced
 from shardlint.inference.overlays.arrays.operands import axis_of, given
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, entries_of, rank, shape_of
+from shardlint.inference.overlays.jax.explicit.primitives import (
+    Open,
+    Refused,
+    Trace,
+    entries_of,
+    rank,
+    shape_of,
+)
+from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Spec, entry_axes
@@ -21,7 +39,32 @@ _FULL = Slice(Const(None), Const(None), Const(None))
 def indexed(t: Trace, call: Call) -> ArrayType:
     """``x[key]``."""
     array, key = call.args
-    return taken(t, t.operand(array), key)
+    x = t.operand(array)
+    items = _spelled(key, rank(x))
+    plain = {_kind(item) for item in items} <= {"integer", "slice", "None"}
+    if not t.eager or not plain or not any(entries_of(x)):
+        return taken(t, x, key)
+    # Of an array that is concrete, and lies on several devices, JAX gathers what is cut out.
+    concrete = isinstance(array, Array) and isinstance(array.committed, ShardingValue)
+    try:
+        found = _cut(t, x, items)
+    except Refused as refused:
+        if not concrete and not _refused(t, x, items):
+            raise Open from None
+        refused.concrete = concrete
+        raise
+    if concrete or found == _sliced(t, x, items, traced=True):
+        return found
+    raise Open
+
+
+def _refused(t: Trace, x: ArrayType, items: Sequence[Value]) -> bool:
+    """Return whether JAX refuses the slice of an array that is traced."""
+    try:
+        _sliced(t, x, items, traced=True)
+    except Refused:
+        return True
+    return False
 
 
 def taken(t: Trace, x: ArrayType, key: Value) -> ArrayType:
@@ -64,8 +107,13 @@ def _kind(item: Value) -> str:
     raise Open
 
 
-def _sliced(t: Trace, x: ArrayType, items: Sequence[Value], dynamic: bool = False) -> ArrayType:
-    """Slice by static bounds, or scalars: one slice of all dimensions, then squeezed and expanded."""
+def _sliced(
+    t: Trace, x: ArrayType, items: Sequence[Value], *, dynamic: bool = False, traced: bool = False
+) -> ArrayType:
+    """Slice by static bounds, or scalars: one slice of all dimensions, then squeezed and expanded.
+
+    ``traced`` tells of an array that is, though nothing around it is.
+    """
     sizes: list[Dim] = []
     squeezed: list[int] = []
     added: list[int] = []
@@ -88,7 +136,7 @@ def _sliced(t: Trace, x: ArrayType, items: Sequence[Value], dynamic: bool = Fals
             if isinstance(item, Array):
                 starts.append(t.operand(item))
         partial = partial or not t.same(sizes[-1], size)
-    if t.eager and (partial or squeezed) and any(entries_of(x)):
+    if t.eager and not traced and (partial or squeezed) and any(entries_of(x)):
         # For concrete arrays on several devices JAX uses a gather, or another kind of slice.
         raise Open
     shape = tuple(sizes)
@@ -98,6 +146,50 @@ def _sliced(t: Trace, x: ArrayType, items: Sequence[Value], dynamic: bool = Fals
         x = t.slice(x, shape)
     found = t.reverse(x) if reversed_ else x
     return t.expand_dims(t.squeeze(found, squeezed), added)
+
+
+def _cut(t: Trace, x: ArrayType, items: Sequence[Value]) -> ArrayType:
+    """Index a concrete array by integers and slices: one gather of what is cut (`_index_to_gather`)."""
+    starts: list[int] = []
+    collapsed: list[int] = []
+    stepped: list[Dim] = []
+    added: list[int] = []
+    offset: list[int] = []
+    shape: list[Dim] = []
+    sizes: list[Dim] = []
+    partial = False
+    for item in items:
+        if is_none(item):
+            added.append(len(shape) + len(added))
+            continue
+        axis = len(sizes)
+        size = shape_of(x)[axis]
+        if not isinstance(item, Slice):
+            starts.append(axis)
+            collapsed.append(axis)
+            sizes.append(1)
+            partial = True
+            continue
+        length, step = sliced(size, item), 1 if is_none(item.step) else as_dim(item.step)
+        whole = t.same(length, size)
+        partial = partial or not whole or step not in (1, -1)
+        if step == 1:
+            if not whole:
+                starts.append(axis)
+            offset.append(len(shape))
+            sizes.append(length)
+        else:
+            starts.append(axis)
+            collapsed.append(axis)
+            stepped.append(length)
+            sizes.append(1)
+        shape.append(length)
+    if not partial or any(t.same(size, 0) for size in (*shape, *shape_of(x))):
+        return _sliced(t, x, items, traced=True)
+    indices = (*stepped, len(starts))
+    window = Window(tuple(offset), tuple(collapsed), tuple(starts))
+    found = t.gather(x, ArrayType(indices, None, meshless(indices)), window, tuple(sizes), tuple(shape))
+    return t.expand_dims(found, added)
 
 
 def _gathered(t: Trace, x: ArrayType, items: Sequence[Value]) -> ArrayType:
