@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from shardlint.cli import config_options, report_output
 from shardlint.cli.check import CLEAN, FAILED, UsageError, complain
+
+if TYPE_CHECKING:
+    from shardlint.laws.core.values import Mesh
 
 _DEVICES = "8,16,32,64,128,256,512,1024"
 _MOST_DEVICES = 1 << 16
@@ -29,21 +33,26 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     parser.add_argument(
         "--optimizer", metavar="MODULE:NAME", help="an optax transformation, or a function that makes one"
     )
+    parser.add_argument(
+        "--step",
+        metavar="MODULE:FUNCTION",
+        help="a function of a mesh that returns jitted.lower(...): compiled to count its temporaries",
+    )
     parser.add_argument("--devices", default=_DEVICES, metavar="N,N,...", help=f"default: {_DEVICES}")
     parser.add_argument(
         "--axes", metavar="A,B", help="the mesh axes; default: the configured mesh's, or those of the specs"
     )
     parser.add_argument("--python", metavar="PATH", help="the interpreter that has JAX; default: this one")
-    parser.add_argument("--output-format", choices=("text", "json"), default="text")
-    parser.add_argument("--output-file", metavar="FILE", help="write the table to a file")
+    parser.add_argument("--output-format", choices=("text", "json", "html"), default="text")
+    parser.add_argument("--output-file", metavar="FILE", help="write it to a file")
     config_options.add_options(parser)
     return parser
 
 
 def plan(options: argparse.Namespace) -> int:
     """Run the command and return the exit code: 0, or 2 where the init did not run. Raises UsageError."""
-    from shardlint.confirm.init_request import InitFailed, abstract_init
-    from shardlint.laws.core.values import Mesh
+    from shardlint.confirm.init_request import InitFailed, abstract_init, step_temporaries
+    from shardlint.output.report import plan_page
     from shardlint.output.tables import plans as table
     from shardlint.report.mesh_plans import axes_of, plans_of
     from shardlint.report.project import deployed, import_roots
@@ -54,7 +63,7 @@ def plan(options: argparse.Namespace) -> int:
     init, rules = options.init or settings.report_init, options.rules or settings.report_rules
     if init is None:
         raise UsageError("nothing says what makes the parameters: shardlint plan package.module:function")
-    for name in (init, rules, options.optimizer):
+    for name in (init, rules, options.optimizer, options.step):
         if name is not None and not all(part for part in name.partition(":")):
             raise UsageError(f'"{name}" is not written as package.module:name')
     meshes = [named.mesh for named in deployed(settings) if named is not None]
@@ -70,18 +79,28 @@ def plan(options: argparse.Namespace) -> int:
     axes = axes or axes_of(made, meshes)
     if not axes:
         raise UsageError("no parameter names a mesh axis: --axes data,model")
+
+    def temporaries(meshes: Sequence[Mesh]) -> Iterator[int | str]:
+        roots = import_roots(settings)
+        return step_temporaries(options.step, meshes, roots=roots, python=options.python)
+
     found = plans_of(
-        init, made, axes, devices, settings.replicated_bytes, settings.logical_rules, options.optimizer
-    )
+        init, made, axes, devices, settings.replicated_bytes, settings.logical_rules, options.optimizer,
+        options.step, temporaries,
+    )  # fmt: skip
+    for reason in found.failures:
+        complain(reason)
     if options.output_format == "json":
         report_output.put(table.as_json(found), options.output_file)
+    elif options.output_format == "html":
+        report_output.put(plan_page.render(found), options.output_file)
     elif options.output_file is None:
         table.write(found, sys.stdout)
     else:
         written = io.StringIO()
         table.write(found, written)
         report_output.put(written.getvalue(), options.output_file)
-    return CLEAN if found.plans else FAILED
+    return CLEAN if found.plans and not found.failures else FAILED
 
 
 def _devices(text: str) -> list[int]:

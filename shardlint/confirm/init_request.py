@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,42 @@ def abstract_init(
     return _read(init, rules, answer)
 
 
+def step_temporaries(
+    step: str,
+    meshes: Sequence[Mesh],
+    *,
+    roots: Sequence[str] = (".",),
+    python: str | None = None,
+    timeout: float = 600.0,
+    memory: int = 8 << 30,
+) -> Iterator[int | str]:
+    """Yield the bytes of temporaries on each device for a step on each mesh, or what failed.
+
+    ``step`` names a function of a mesh that returns ``jax.jit(...).lower(...)``; the user's own code. Meshes
+    have at most `MOST_DEVICES` devices. After ``timeout`` seconds for one mesh, nothing more is asked.
+    """
+    roots = [str(Path(root).resolve()) for root in roots]
+    count = max((n for mesh in meshes if isinstance(n := mesh.device_count, int)), default=1)
+    connection = None
+    try:
+        connection = Connection(
+            python or sys.executable, count, timeout, memory, Path(roots[0]), program=INITIALIZER
+        )
+        for mesh in meshes:
+            answer = connection.ask({"step": step, "mesh": mesh_data(mesh), "roots": roots})
+            if answer.get("ok"):
+                yield int(answer["temporaries"])
+            elif "unsupported" in answer:
+                yield str(answer["unsupported"])
+            else:
+                yield _failure(step, None, answer)
+    except ChildLost as reason:
+        yield f"{step} was not compiled: {reason}" if connection else str(reason)
+    finally:
+        if connection is not None:
+            connection.close()
+
+
 def _eagerly(connection: Connection, request: dict[str, Any], traced: dict[str, Any]) -> dict[str, Any]:
     """Run init again with real arrays; if that exceeds the process's limits, the first failure stands."""
     try:
@@ -148,6 +184,7 @@ def _failure(init: str, rules: str | None, answer: dict[str, Any]) -> str:
         "rules": f"reading the rules of {rules}",
         "Mesh()": "making the mesh",
         "the optimizer": "asking the optimizer",
+        "the step": f"compiling {init}",
     }
     what = stages.get(str(answer["stage"]), f"running {init}")
     where = f" ({answer['where']})" if answer.get("where") else ""

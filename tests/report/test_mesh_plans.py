@@ -15,10 +15,12 @@ from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 from support.command import run_decoded
 
 MODEL = """
+import jax
 import jax.numpy as jnp
 import optax
-from jax.sharding import PartitionSpec as P
+from jax.sharding import NamedSharding, PartitionSpec as P
 
+HUGE_RULES = [("wide", P("model")), ("odd", P("data")), ("table", P())]
 RULES = [("embed", P("model", "data")), ("kernel", P(None, "model")), ("bias", P())]
 adam = optax.adamw(1e-3, mu_dtype=jnp.float32)
 
@@ -36,6 +38,25 @@ def init():
 
 def broken():
     raise RuntimeError("no model")
+
+
+def step(mesh):
+    def abstract(shape, dtype, *spec):
+        return jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P(*spec)))
+
+    def loss(kernel, x):
+        return jnp.sum(jnp.tanh(x @ kernel))
+
+    kernel = abstract((64, 48), jnp.float32, None, "model")
+    return jax.jit(jax.grad(loss)).lower(kernel, abstract((512, 64), jnp.float32, "data"))
+
+
+def huge():
+    return {
+        "wide": jnp.zeros((1 << 17, 1 << 16), jnp.bfloat16),  # 16 GiB, split over "model"
+        "table": jnp.zeros((10 << 14, 1 << 14), jnp.bfloat16),  # 5 GiB, whole
+        "odd": jnp.zeros((50257, 8), jnp.int8),
+    }
 """
 SHAPES = {
     ("embed",): ((96, 64), jnp.bfloat16, PartitionSpec("model", "data")),
@@ -129,6 +150,51 @@ def test_the_table_says_what_fits(folder: Path) -> None:
     assert done.returncode == 0
     assert "v5e (16 GiB): fits from 8 devices on" in done.stdout
     assert "No optimizer was named" in done.stdout
+
+
+def test_a_step_is_compiled_where_it_is_given(folder: Path) -> None:
+    done = run_decoded(
+        folder, "plan", "model:init", "--rules", "model:RULES", "--axes", "data,model", "--devices", "4",
+        "--step", "model:step", "--output-format", "json",
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    temporaries = {plan["mesh"]["data"]: plan["temporaries"] for plan in found["plans"]}
+    assert set(temporaries) == {1, 2, 4}
+    # At least the product on each device, 512 x 48 values of 4 bytes, is kept for the backward pass.
+    assert all(size is not None and size >= 512 * 48 * 4 // 4 for size in temporaries.values())
+    for plan in found["plans"]:
+        assert plan["total"] == plan["parameters"] + max(plan["gradients"], plan["temporaries"])
+
+
+def test_a_step_that_fails_is_told(folder: Path) -> None:
+    done = run_decoded(
+        folder, "plan", "model:init", "--rules", "model:RULES", "--devices", "4", "--step", "model:broken"
+    )
+    assert done.returncode == 2
+    assert "compiling model:broken raised TypeError" in done.stderr
+
+
+def test_changes_that_help_are_told(folder: Path) -> None:
+    done = run_decoded(
+        folder, "plan", "model:huge", "--rules", "model:HUGE_RULES", "--devices", "4,8", "--axes",
+        "data,model", "--output-format", "json",
+    )  # fmt: skip
+    found = json.loads(done.stdout)
+    (size,) = found["sizes"]
+    assert (size["parameter"], size["size"], size["axes"]) == ("odd", 50257, ["data"])
+    assert size["to"] % size["ways"] == 0 and size["to"] > size["size"]
+    # On 8 devices v5e holds (2 + 5) GiB of parameters, and as much of gradients; on 4 they are (4 + 5) GiB.
+    (change,) = found["changes"]
+    assert (change["chip"], change["devices"], change["over"] >> 30) == ("v5e", 4, 2)
+    (layout,) = change["layouts"]
+    assert (layout["parameter"], layout["axis"], layout["saved"]) == ("table", "model", 2 * 5 * 3 << 28)
+    html = run_decoded(
+        folder, "plan", "model:huge", "--rules", "model:HUGE_RULES", "--devices", "4,8", "--axes",
+        "data,model", "--output-format", "html",
+    ).stdout  # fmt: skip
+    assert "4 devices" in html
+    assert "would fit with a split of table over" in html
 
 
 @pytest.mark.parametrize(

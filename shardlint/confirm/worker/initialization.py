@@ -58,6 +58,21 @@ def found(request: Answer) -> Answer:
         return {"arrays": arrays, "state": state, **table_of(rules, arrays, spec_of())}
 
 
+def temporaries(request: Answer) -> int:
+    """Return the bytes of temporaries on each device of a step that is compiled on the request's mesh.
+
+    The step is a function of a mesh that returns what `jitted.lower` does, or what its `compile` does.
+    """
+    at("import")
+    step = pkgutil.resolve_name(request["step"])
+    at("Mesh()")
+    mesh = build(request["mesh"])
+    at("the step")
+    made = step(mesh)
+    compiled = made.compile() if hasattr(made, "compile") else made
+    return int(compiled.memory_analysis().temp_size_in_bytes)
+
+
 def params_of(tree: Any) -> Any:
     """Return what an optimizer takes: of a module of nnx its parameters, any other tree as it is."""
     kinds = {f"{cls.__module__}.{cls.__name__}" for cls in type(tree).__mro__}

@@ -19,10 +19,10 @@ from witness_protocol import Answer, message_of, serve
 def begin() -> Callable[[str], Answer]:
     """Import jax, and return the function that answers a request."""
     import witness_steps
-    from initialization import found
+    from initialization import found, temporaries
 
     def run(line: str) -> Answer:
-        """Return each array that ``init`` creates, with its path, and the rules.
+        """Return each array that ``init`` creates, with its path, and the rules; of a ``step`` temporaries.
 
         ``traced`` runs it under `jax.eval_shape`, so that nothing is computed. Its exception is an answer
         too.
@@ -30,6 +30,8 @@ def begin() -> Callable[[str], Answer]:
         request = json.loads(line)
         sys.path[:0] = [root for root in request["roots"] if root not in sys.path]
         try:
+            if "step" in request:
+                return {"ok": True, "temporaries": temporaries(request)}
             return {"ok": True, **found(request)}
         except witness_steps.Unsupported as reason:
             return {"unsupported": str(reason)}
