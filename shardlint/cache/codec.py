@@ -26,7 +26,7 @@ CLASSES = {
         "Applicability Confirmation Edit Finding Fix Group Related RootCause Severity"
     ),
     "shardlint.model.uses": (
-        "ApiReference ArityUse CallUse CarryUse CollectiveUse Environment Fact FileProblem "
+        "ApiReference ArityUse CallUse CarryUse CollectiveUse CopiesUse Environment Fact FileProblem "
         "LocalUse LogicalAxesUse MadeUse MeshUse MoveUse NameUse OperationUse ParameterUse PatternUse "
         "Placement ShardingUse SpecUse Use ValueUse"
     ),

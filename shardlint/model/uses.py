@@ -152,6 +152,17 @@ class MadeUse(Use):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CopiesUse(Use):
+    """A stack of one copy for each device (`flax.jax_utils.replicate`) that meets a mesh of the program.
+
+    ``copies`` is how many they are.
+    """
+
+    subject: str
+    copies: Dim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArityUse(Use):
     """Specs or shardings for a function's arguments or results: the number given, and the number expected.
 

@@ -46,6 +46,7 @@ _LIBRARIES = {
         "flax.common.boxes", "flax.common.derived_classes", "flax.linen.module", "flax.linen.lifted",
         "flax.logical.constraints", "flax.logical.rules",
         "flax.logical.param_with_axes", "flax.nnx.module", "flax.common.training",
+        "flax.common.device_copies",
     ),
     "optax": ("optax.losses", "optax.states", "optax.wrappers"),
     "equinox": ("equinox.modules",),

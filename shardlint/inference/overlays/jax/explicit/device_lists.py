@@ -108,11 +108,13 @@ def runs_eagerly(interpreter: Evaluator) -> bool:
     )
 
 
-def met_on(interpreter: Evaluator, symbol: str, operands: Sequence[Value], place: Place) -> Devices | bool:
+def met_on(
+    interpreter: Evaluator, symbol: str, operands: Sequence[Value], place: Place, reads: bool
+) -> Devices | bool:
     """Return the devices on which an operation outside of jit is computed, True where they are not known.
 
     False if JAX refuses it, since the program put its operands on different lists of devices, or on others
-    than the context's mesh; that is recorded.
+    than the context's mesh; that is recorded. ``reads`` tells that it reads the values of all operands.
     """
     known = [(f"`{array.name}`" if array.name else name, order) for name, array, order in _lying(operands)]
     if not known:
@@ -125,6 +127,8 @@ def met_on(interpreter: Evaluator, symbol: str, operands: Sequence[Value], place
     if not isinstance(verdict, Rejected):
         ids = next((order.ids for order in orders if order.ids is not None), None)
         return True if ids is None else Devices(() if len(ids) == 1 else (len(ids),), ids=ids)
+    if not reads:
+        return True
     names = [*(name for name, _ in known), "the mesh that is set"]
     first, second = next(
         (i, j)

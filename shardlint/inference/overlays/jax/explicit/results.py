@@ -143,7 +143,9 @@ def _home(call: Call, name: str, function: str) -> Devices | bool:
     if name == "[]" or name.startswith("at[]"):
         array, key, *rest = operands
         operands = (array, *filter(_is_read_on_device, as_items(key) or (key,)), *rest)
-    return met_on(call.interpreter, function.strip("`"), operands, call.place)
+    # Of `zeros_like(x)` only the shape is read.
+    reads = operation is None or operation.reads_values is True
+    return met_on(call.interpreter, function.strip("`"), operands, call.place, reads)
 
 
 def _is_read_on_device(index: Value) -> bool:

@@ -25,6 +25,7 @@ from shardlint.inference.evaluation.deployment_mesh import assumed_mesh
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.explicit.placement_types import spec_in_type, typed_by
 from shardlint.inference.overlays.jax.sharding.movement import laid, note_constraint
+from shardlint.inference.overlays.jax.transforms.stacked_copies import note_placed
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.python_source import constant_source
@@ -95,6 +96,8 @@ def place_array(
     )
     unplaced = isinstance(verdict, Rejected) or (isinstance(verdict, Accepted) and verdict.dropped)
     sharding = None if unplaced else _sharding(target, interpreter)
+    if isinstance(verdict, Accepted) and api in COMMITTING:
+        note_placed(interpreter, array, sharding, place)
     if api in _ASKING and isinstance(verdict, Accepted):
         note_constraint(interpreter, array, sharding, _ASKING[api], place, subject or array.name)
     return replace(

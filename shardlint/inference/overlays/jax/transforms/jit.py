@@ -47,6 +47,7 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
 )
 from shardlint.inference.overlays.jax.transforms.jit_results import note_results
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
+from shardlint.inference.overlays.jax.transforms.stacked_copies import note_arguments
 from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, map_prefix, mismatch, traced
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api
@@ -104,6 +105,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 )
         elif dynamic is not None and not moves:
             arguments = _arguments(inner, function, args, dynamic, places)
+        if lowers(inner) and dynamic is not None:
+            note_arguments(inner, interpreter.parameter_names(function), received)
         names = frozenset() if static is None else static[1]
         seen = [traced(arg) if dynamic is None or i in dynamic else arg for i, arg in enumerate(received)]
         kwargs = {k: v if k in names else traced(v) for k, v in inner.kwargs.items()}
