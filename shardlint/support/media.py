@@ -101,6 +101,12 @@ def code(text: str) -> str:
     return f"{fence}{space}{shown}{space}{fence}"
 
 
+def cell(text: str, *, as_code: bool = False) -> str:
+    """Return a text for a cell of a table in Markdown, in which nothing is markup nor ends the cell."""
+    # A bar ends a cell within code too, and parsers differ on how to escape it there.
+    return code(text) if as_code and not set(text) & {"|", "`"} else _escaped(plain(text).strip())
+
+
 def link(text: str, address: str) -> str:
     """Return a link in Markdown to a trusted address."""
     from urllib.parse import quote

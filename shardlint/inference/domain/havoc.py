@@ -79,7 +79,7 @@ def forget(value: Value) -> None:
             waiting.append(one.fields["of"])
             if isinstance(one.fields["of"], ModuleValue):
                 forget_variables(one.fields["of"])
-        elif isinstance(one, LibraryObject) and one.kind.startswith("collections."):
+        elif isinstance(one, LibraryObject) and one.kind.startswith(("collections.", "harmless")):
             waiting.extend(one.fields.values())
         elif isinstance(one, LibraryObject) and one.kind.startswith((ITERATOR, VIEW)):
             lose_position(one)
@@ -126,6 +126,12 @@ def forget_contents(*values: Value) -> None:
             _forget_all(list(one.attributes.values()))
         elif isinstance(one, LibraryObject) and one.kind.startswith((ITERATOR, VIEW)):
             _forget_all(list(_reached(one)))
+        elif isinstance(one, LibraryObject) and one.kind == NAMESPACE:
+            of = one.fields["of"]
+            held = of.run.scope.variables if isinstance(of, ModuleValue) else getattr(of, "attributes", {})
+            _forget_all(list(held.values()))
+        elif isinstance(one, LibraryObject) and one.kind.startswith(("collections.", "harmless")):
+            _forget_all(one.fields.values())
 
 
 def _forget_all(values: Iterable[Value]) -> None:

@@ -293,7 +293,8 @@ class LibraryObject:
 class Function:
     """A function of the program: ``code`` is the evaluator's own (`interpreter.Code`).
 
-    ``opaque``: it may run other code, or with other defaults; ``renamed``: it has another name.
+    ``opaque``: it may run other code, or with other defaults; ``renamed``: it has another name;
+    ``wrapped``: what `functools.wraps` says that it wraps.
     """
 
     name: str
@@ -304,6 +305,7 @@ class Function:
     origin: Place | None = None
     opaque: bool = False
     renamed: bool = False
+    wrapped: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from shardlint.inference.domain.values import Value
 from shardlint.laws.core.dims import Shape
@@ -17,6 +17,62 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T", covariant=True)
+
+
+class Keywords(dict[str, Value]):
+    """The arguments by keyword of a call, which notes those that were looked at."""
+
+    __slots__ = ("unread",)
+
+    def __init__(self, given: Mapping[str, Value]) -> None:
+        super().__init__(given)
+        #: The keywords that nobody has asked for.
+        self.unread = set(given)
+
+    def __getitem__(self, key: str) -> Value:
+        """Return an argument."""
+        self.unread.discard(key)
+        return super().__getitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        """Return whether an argument is given."""
+        self.unread.discard(str(key))
+        return super().__contains__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return an argument, or the default."""
+        self.unread.discard(key)
+        return super().get(key, default)
+
+    def pop(self, key: str, *default: Any) -> Any:
+        """Remove an argument, and return it or the default."""
+        self.unread.discard(key)
+        return super().pop(key, *default)
+
+    def __len__(self) -> int:
+        """Return the number of arguments. Who asks for it knows that there are any."""
+        self.unread.clear()
+        return super().__len__()
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield all keywords."""
+        self.unread.clear()
+        return super().__iter__()
+
+    def keys(self) -> Any:
+        """Return all keywords."""
+        self.unread.clear()
+        return super().keys()
+
+    def values(self) -> Any:
+        """Return all arguments."""
+        self.unread.clear()
+        return super().values()
+
+    def items(self) -> Any:
+        """Return all keywords with their arguments."""
+        self.unread.clear()
+        return super().items()
 
 
 class CannotBind(Exception):
@@ -81,6 +137,11 @@ class Call:
         if position is not None and position < len(self.args):
             return self.args[position]
         return None
+
+    def ignore(self, *keywords: str) -> None:
+        """Accept arguments by keyword that make no difference to the result."""
+        if isinstance(self.kwargs, Keywords):
+            self.kwargs.unread.difference_update(keywords)
 
     def place_of(self, position: int | None, keyword: str) -> Place:
         """Return where an argument is written, or else where the call is."""

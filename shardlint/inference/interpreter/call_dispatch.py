@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from shardlint.inference.domain.classes import library_bases, operator_method
-from shardlint.inference.domain.havoc import CODE, HOLDING, forget, lose_code
+from shardlint.inference.domain.havoc import CODE, HOLDING, NAMESPACE, forget, forget_contents, lose_code
 from shardlint.inference.domain.lattice import combined, options, tagged
 from shardlint.inference.domain.unknown_choices import undecided
 from shardlint.inference.domain.values import (
@@ -39,7 +40,7 @@ from shardlint.inference.domain.values import (
     unsized,
 )
 from shardlint.inference.evaluation.budget import Exhausted
-from shardlint.inference.evaluation.call import Call, CannotBind
+from shardlint.inference.evaluation.call import Call, CannotBind, Keywords
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.disjunction import each
 from shardlint.inference.evaluation.iterators import is_iterator, items_of, spend
@@ -398,14 +399,38 @@ def _choices(value: Value) -> tuple[tuple[Value, Tag], ...]:
 
 
 def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:
+    if call.kwargs and _is_of_python(call):
+        call.kwargs = given = Keywords(call.kwargs)
+    else:
+        given = None
+    if not call.name.startswith(NAMESPACE):
+        for arg in call.args:
+            if type(arg) is LibraryObject and arg.kind == NAMESPACE:
+                forget_contents(arg)
     try:
-        found = equal_draws.finish_call(call, finish_call(call, handler(call)))
+        found = handler(call)
+        unread = given.unread.copy() if given is not None else ()
+        found = equal_draws.finish_call(call, finish_call(call, found))
     except CannotBind as problem:
         return Unknown(f"arguments not understood: {problem}")
+    if unread and not isinstance(found, Unknown):
+        # The overlay does not know what they change.
+        escape(call.args, call.kwargs)
+        return Unknown(f"`{call.name}({min(unread)}=)` is not modelled")
     # A size computed by a library is a new one, except by a few functions of Python's own.
     if isinstance(found, Unknown) and not call.name.startswith(("builtins.", "operator.", "typing.")):
         return unsized(found)
     return undecided(found.reason, *call.args) if type(found) is Unknown else found
+
+
+def _is_of_python(call: Call) -> bool:
+    """Return whether a call is of Python's library, or of a method of one of its containers."""
+    library, dot, _ = call.name.partition(".")
+    return (
+        library in sys.stdlib_module_names
+        if dot
+        else bool(call.args) and isinstance(call.args[0], _OF_PYTHON)
+    )
 
 
 def _call_object(

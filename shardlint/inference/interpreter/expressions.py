@@ -309,6 +309,8 @@ def _arguments(interpreter: Machine, nodes: Sequence[cst.Arg]) -> _Arguments:
             known = isinstance(value, DictValue) and value.items is not None
             if known and isinstance(value, DictValue) and value.items is not None:
                 kwargs.update({str(key): item for key, item in value.items.items()})
+            else:
+                forget_contents(value)
             opaque = opaque or not known
         elif node.keyword is not None:
             kwargs[node.keyword.value] = value

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.domain.classes import all_fields, class_attribute, is_missing, lineage
+from shardlint.inference.domain.havoc import forget_contents
 from shardlint.inference.domain.iteration import hashable
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.truthiness import truth
@@ -114,6 +115,7 @@ def _sequence(interpreter: Machine, pattern: cst.MatchSequence, value: Value, bo
 def _mapping(interpreter: Machine, pattern: cst.MatchMapping, value: Value, bound: Bindings) -> bool | None:
     if not isinstance(value, DictValue) or value.items is None:
         _unknown(pattern, bound)
+        forget_contents(value)
         return False if isinstance(value, Const | Tuple | ListValue | SpecValue | Array) else None
     outcomes: list[bool | None] = []
     taken: set[object] = set()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.classes import class_attribute, mixed_in_value
+from shardlint.inference.domain.havoc import forget_contents
 from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
@@ -86,4 +87,6 @@ def _library_attribute(interpreter: Evaluator, value: LibraryObject, name: str, 
     mixed_in_value = delegate(value)
     if mixed_in_value is not value:
         return interpreter.attribute(mixed_in_value, name, place)
+    # It may be something that the object holds.
+    forget_contents(value)
     return Unknown(f"`{value.kind}.{name}`")

@@ -69,6 +69,9 @@ _OF_ARRAYS = frozenset({"reshape"})
 _FORMER = frozenset({"device_buffer", "device_buffers"})
 #: Values whose attributes the overlays know. (Building a union type costs more than the check.)
 _OF_LIBRARIES = (Array, Devices, MeshValue, SpecValue, ShardingValue, LibraryObject)
+#: The methods and the other attributes of every object.
+_OF_OBJECT = frozenset(name for name in dir(object) if callable(getattr(object, name)))
+_OF_ANYTHING = frozenset({*dir(object), "__module__", "__weakref__"})
 _OF_PYTHON = (Tuple, ListValue, DictValue, SetValue, Const)
 #: The attribute in which dataclasses store their fields.
 _FIELDS = "__dataclass_fields__"
@@ -135,8 +138,8 @@ def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -
 def _of_function(function: Function, value: Function | Bound, name: str) -> Value:
     if name == "__name__" and not function.renamed:
         return Const(function.name)
-    if name == "__wrapped__":
-        return value
+    if name == "__wrapped__" and function.wrapped is not None:
+        return function.wrapped
     if name == "__func__" and isinstance(value, Bound):
         return function
     if name == "__self__" and isinstance(value, Bound):
@@ -233,6 +236,10 @@ def plain_attribute(interpreter: Machine, value: Instance, name: str, place: Pla
         lose_code(value)
     if has_unknown_base(value.cls) or hides_attributes(bases):
         return Unknown(elsewhere)
+    if name in _OF_OBJECT:
+        return Bound(External(f"builtins.object.{name}"), value)
+    if name in _OF_ANYTHING:
+        return Unknown(f"`{value.cls.name}.{name}`")
     computes = class_attribute(value.cls, "__getattr__")
     if isinstance(computes, Function):
         if value.opaque:

@@ -10,7 +10,7 @@ from shardlint.cost.values import Compilation
 from shardlint.model.findings import Finding
 from shardlint.output.cost.json import document
 from shardlint.output.formats.concise import place_text
-from shardlint.support.media import code, markdown
+from shardlint.support.media import cell, code, drawn, markdown
 
 #: A program, and a collective by kind, axes and operation, or the memory.
 Row = tuple[str, str]
@@ -32,14 +32,19 @@ def render(
         for one in findings
     )
     table = f"{_HEAD}{rows}" if rows else "No collective and no memory has changed.\n"
-    return f"### What it compiles to\n\n{summary}.\n\n{table}" + (f"\n{told}" if told else "")
+    # It is printed, too: in a log of a CI service.
+    return drawn(f"### What it compiles to\n\n{summary}.\n\n{table}" + (f"\n{told}" if told else ""))
 
 
 def _rows(before: Mapping[Row, int], now: Mapping[Row, int]) -> Iterator[str]:
     changed = [row for row in {**before, **now} if before.get(row, 0) != now.get(row, 0)]
     for row in sorted(changed, key=lambda row: (row[0], -abs(now.get(row, 0) - before.get(row, 0)), row[1])):
         was, is_ = before.get(row), now.get(row)
-        cells = [code(row[0]), markdown(row[1]), *("–" if n is None else size_text(n) for n in (was, is_))]
+        cells = [
+            cell(row[0], as_code=True),
+            cell(row[1]),
+            *("–" if n is None else size_text(n) for n in (was, is_)),
+        ]
         yield f"| {' | '.join(cells)} | {_change(was or 0, is_ or 0)} |\n"
 
 

@@ -8,7 +8,7 @@ from shardlint.cost.sizes import size_text
 from shardlint.cost.values import Collective, Compilation, Place, Program
 from shardlint.output.cost import words
 from shardlint.output.terminal_styles import Styles
-from shardlint.support.media import terminal
+from shardlint.support.media import drawn, terminal
 
 #: The text of a line of the user's, "" where it cannot be read.
 LineText = Callable[[Place], str]
@@ -21,7 +21,7 @@ def render(compilations: Sequence[Compilation], line_text: LineText, styles: Sty
     found = [line for one in compilations for line in _fixture(one, line_text, styles)]
     if any(one.programs for one in compilations):
         found += [styles.dim(words.compiled_for(compilations))]
-    return "".join(f"{line}\n" for line in found)
+    return drawn("".join(f"{line}\n" for line in found))
 
 
 def _fixture(compilation: Compilation, line_text: LineText, styles: Styles) -> Iterator[str]:

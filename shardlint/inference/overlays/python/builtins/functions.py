@@ -150,10 +150,13 @@ def _divmod(call: Call) -> Value:
 
 
 def _round(call: Call) -> Value:
-    value = call.args[0] if len(call.args) == 1 else None
-    if isinstance(value, Const) and isinstance(value.value, int | float) and math.isfinite(value.value):
-        return Const(round(value.value))
-    return Unknown("round()")
+    number, digits = call.bind("number", ndigits=NONE)
+    if not (isinstance(number, Const) and isinstance(number.value, int | float)):
+        return Unknown("round()")
+    places = digits.value if isinstance(digits, Const) else ...
+    if not (places is None or (isinstance(places, int) and abs(places) < 100)):
+        return Unknown("round()")
+    return Const(round(number.value, places)) if math.isfinite(number.value) else Unknown("round()")
 
 
 def _slice(call: Call) -> Value:
@@ -166,19 +169,22 @@ def _slice(call: Call) -> Value:
     return Slice(start, stop, step)
 
 
-def _none(call: Call) -> Value:
+def _print(call: Call) -> Value:
+    call.ignore("sep", "end", "file", "flush")
     return NONE
 
 
-def _harmless(call: Call) -> Value:
+def _open(call: Call) -> Value:
+    call.ignore("mode", "buffering", "encoding", "errors", "newline")
     return LibraryObject("harmless", {})
 
 
 def _str(call: Call) -> Value:
-    if not call.args:
+    if not call.args and not call.kwargs:
         return Const("")
-    text = text_of(call.args[0]) if len(call.args) == 1 else None
-    known = defaults_of(getattr(call.args[0], "value", None))
+    (value,) = call.bind("object")
+    text = None if value is None else text_of(value)
+    known = defaults_of(getattr(value, "value", None))
     return Unknown("str()") if text is None else Const(carrying(text, known))
 
 
@@ -196,6 +202,6 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "builtins.divmod": _divmod,
     "builtins.round": _round,
     "builtins.slice": _slice,
-    "builtins.print": _none,
-    "builtins.open": _harmless,
+    "builtins.print": _print,
+    "builtins.open": _open,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.domain.classes import class_attribute
-from shardlint.inference.domain.havoc import NAMESPACE, blur, forget
+from shardlint.inference.domain.havoc import NAMESPACE, blur, forget, forget_contents
 from shardlint.inference.domain.values import (
     NONE,
     ClassValue,
@@ -68,10 +68,8 @@ def _of(call: Call) -> tuple[Value, str | None]:
 
 
 def _any(of: Value) -> Value:
-    """Return an unknown one of the variables of a module, which is out of sight then."""
-    if isinstance(of, ModuleValue):
-        for value in list(of.run.scope.variables.values()):
-            forget(value)
+    """Return an unknown one of the variables of a module or object, which is out of sight then."""
+    forget_contents(namespace(of))
     return Unknown("a variable that is not known")
 
 

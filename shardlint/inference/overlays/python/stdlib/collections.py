@@ -87,9 +87,9 @@ def _counter(call: Call) -> Value:
 
 def most_common(call: Call) -> Value:
     """``counter.most_common(n)``: items with equal counts stay in the order of insertion."""
-    receiver, limit = call.bind("self", "n") if len(call.args) > 1 else (call.args[0], NONE)
-    count = None if is_none(limit) else as_int(limit)
-    unknown = count is None and not is_none(limit)
+    receiver, limit = call.bind("_self", n=NONE)
+    count = None if limit is None or is_none(limit) else as_int(limit)
+    unknown = count is None and limit is not None and not is_none(limit)
     if not isinstance(receiver, DictValue) or receiver.items is None or unknown:
         return ListValue(None)
     numbers = {key: as_int(value) for key, value in receiver.items.items()}

@@ -52,12 +52,14 @@ def _identity_decorator(call: Call) -> Value:
 
 
 def _wraps(call: Call) -> Value:
-    """``@wraps(f)``: a function with the name of another one."""
+    """``@wraps(f)``: a function with the name of another one, which is its ``__wrapped__``."""
+    wrapped = call.args[0] if call.args else call.kwargs.get("wrapped")
 
     def rename(inner: Call) -> Value:
         function = inner.args[0] if inner.args else Unknown("functools.wraps")
         if isinstance(function, Function):
             function.renamed = True
+            function.wrapped = wrapped
         return function
 
     return Native("functools.wraps", rename)
@@ -200,10 +202,11 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
                 method = class_attribute(value.cls, "__deepcopy__" if deep else "__copy__")
                 given = [Unknown("what was copied already")] if deep else []
                 if method is None:
+                    forget(value)
                     return Unknown(f"a copy of `{value.cls.name}`, which says how it is made")
                 return call.interpreter.call(method, [value, *given], {}, call.place)
             if isinstance(maker := class_attribute(value.cls, "__new__"), Function):
-                call.interpreter.unseen.call(maker, [value.cls], {}, "makes a copy")
+                call.interpreter.unseen.call(maker, [value.cls, value], {}, "makes a copy")
                 return Unknown(f"a copy of `{value.cls.name}`, which makes its objects itself")
             own: dict[str, Value] = {}
             known[id(value)] = Instance(value.cls, own, value.opaque, call.place, path)
@@ -218,7 +221,13 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
             return replace(value, items=tuple(map(part, value.items)))
         return value
 
-    return lambda call: copied(call.args[0], call, {}) if len(call.args) == 1 else Unknown(call.name)
+    def copy_of(call: Call) -> Value:
+        if len(call.args) == 1 and not call.kwargs:
+            return copied(call.args[0], call, {})
+        forget(Tuple((*call.args, *call.kwargs.values())))
+        return Unknown(call.name)
+
+    return copy_of
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {
