@@ -1,0 +1,151 @@
+"""# unlike-siblings (SHL610)
+
+## What it does
+Finds arrays of a tree that lie whole on every device beside siblings of the same shape that are split.
+
+## Why is this bad?
+Kernels that stand beside each other and have one shape are laid out alike, as a rule. Where a table of
+patterns says how, and one of them is renamed, its pattern matches no more: the rule that catches the rest
+takes it, and every device holds it whole and computes with all of it.
+
+## Example
+```python
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+RULES = [(r"(query|key|value)/kernel", P(None, "model")), (r".*", P())]
+
+
+def sharding_of(path, _):
+    name = "/".join(key.key for key in path)
+    return NamedSharding(mesh, next(spec for pattern, spec in RULES if re.search(pattern, name)))
+
+
+kernel = jnp.ones((64, 64))
+params = {name: {"kernel": kernel} for name in ("q_proj", "key", "value")}
+params = jax.device_put(params, jax.tree_util.tree_map_with_path(sharding_of, params))
+```
+
+## Use instead
+```python
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+RULES = [(r"(q_proj|key|value)/kernel", P(None, "model")), (r".*", P())]
+
+
+def sharding_of(path, _):
+    name = "/".join(key.key for key in path)
+    return NamedSharding(mesh, next(spec for pattern, spec in RULES if re.search(pattern, name)))
+
+
+kernel = jnp.ones((64, 64))
+params = {name: {"kernel": kernel} for name in ("q_proj", "key", "value")}
+params = jax.device_put(params, jax.tree_util.tree_map_with_path(sharding_of, params))
+```
+
+## What JAX says
+Nothing: each array may have a layout of its own (JAX 0.10.2). Siblings have two dimensions or more, stand in
+one call, and differ in one name of their paths, the last or the one before it. Of two that differ it is an
+information, since either may be meant.
+
+## References
+- https://github.com/keras-team/keras-hub/pull/2810
+- https://github.com/AI-Hypercomputer/maxtext/issues/556
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+from shardlint.laws.core.values import Mesh, Spec, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Api
+from shardlint.model.findings import Group, Severity
+from shardlint.model.uses import Placement, Use
+from shardlint.rules.base import Problem, ProjectRule, RuleSettings
+
+_APIS = (Api.DEVICE_PUT, Api.JIT_IN, Api.JIT_OUT)
+#: A key of a path in words: ``['kernel']``, ``.kernel``; such a key may be a path itself (``attn/kernel``).
+_KEY = re.compile(r"\['([^']+)'\]|\.(\w+)")
+
+
+def check(uses: Sequence[Placement], settings: RuleSettings) -> Iterable[tuple[Use, Problem]]:
+    """Report each whole array among siblings most of which are split."""
+    calls: dict[Hashable, dict[str, Placement]] = {}
+    for use in uses:
+        if _splits(use) is not None and use.variants == 1:
+            calls.setdefault((use.place, use.environment.entry, use.mesh), {}).setdefault(use.subject, use)
+    reported: set[int] = set()
+    for tree in calls.values():
+        for siblings in _families(tree.values()):
+            whole = [use for use in siblings if not _splits(use)]
+            split = [use for use in siblings if _splits(use)]
+            if not whole or len(split) < len(whole):
+                continue
+            for use in whole:
+                if id(use) not in reported:
+                    reported.add(id(use))
+                    yield use, _problem(use, split[0], len(split) > len(whole))
+
+
+def _families(tree: Iterable[Placement]) -> Iterator[list[Placement]]:
+    """Yield the arrays of a tree that are siblings of each other."""
+    families: dict[Hashable, list[Placement]] = {}
+    for use in tree:
+        path = _path(use.subject)
+        for at in (len(path) - 1, len(path) - 2):
+            if at >= 0:
+                key = (at, path[:at], path[at + 1 :], use.shape)
+                families.setdefault(key, []).append(use)
+    yield from (family for family in families.values() if len(family) > 1)
+
+
+def _path(subject: str) -> tuple[str, ...]:
+    keys = [one or other for one, other in _KEY.findall(subject.strip("`"))]
+    return tuple(part for key in keys for part in key.split("/"))
+
+
+def _splits(use: Placement) -> bool | None:
+    """Return whether some axis splits an array of two dimensions or more; None where that is not known."""
+    mesh, spec = use.mesh, use.spec
+    if not isinstance(mesh, Mesh) or not isinstance(spec, Spec) or not isinstance(use.verdict, Accepted):
+        return None
+    if use.api not in _APIS or not isinstance(use.shape, tuple) or len(use.shape) < 2:
+        return None
+    axes = [axis for entry in spec.entries for axis in entry_axes(entry)]
+    if any(entry is not None and not entry_axes(entry) for entry in spec.entries):
+        return None
+    sizes = [mesh.size_of(axis) for axis in axes if axis in mesh.names]
+    known = len(sizes) == len(axes) and all(isinstance(size, int) for size in (*sizes, *use.shape))
+    return any(size != 1 for size in sizes) if known else None
+
+
+def _problem(use: Placement, other: Placement, most: bool) -> Problem:
+    return Problem(
+        f"{use.subject} lies whole on every device; {other.subject}, of the same shape {use.shape}, is split "
+        f"by {other.spec}. Where patterns choose the specs, does one still match its name?",
+        use.place,
+        severity=None if most else Severity.INFO,
+    )
+
+
+RULE = ProjectRule(
+    code="SHL610",
+    name="unlike-siblings",
+    summary="An array lies whole on every device beside siblings of its shape that are split",
+    docs=__doc__,
+    group=Group.MEMORY,
+    kinds=(Placement,),
+    check=check,
+)

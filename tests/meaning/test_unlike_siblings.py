@@ -1,0 +1,63 @@
+"""Siblings of one shape: reported where JAX holds some of them whole and splits at least as many."""
+
+from __future__ import annotations
+
+import random
+
+import jax
+from consequences import found, pages, run
+
+from shardlint.model.findings import Severity
+
+HEADER = """import re
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ('data', 'model'))
+def sharding_of(path, _):
+    name = '/'.join(key.key for key in path)
+    for pattern, spec in RULES:
+        if re.search(pattern, name):
+            return NamedSharding(mesh, spec)
+    return NamedSharding(mesh, P())
+"""
+PATTERNS = ("query", "key|value", "kernel", "up", "out", "scale")
+SPECS = ("P()", "P(None, 'model')", "P('data', 'model')", "P('model')", "P(None)")
+NAMES = ("query", "key", "value", "up", "out", "q_proj")
+
+
+def program(rng: random.Random) -> str:
+    """Return a program that places a tree by a table of patterns."""
+    rules = ", ".join(f"(r'{p}', {rng.choice(SPECS)})" for p in rng.sample(PATTERNS, 3))
+    names = rng.sample(NAMES, rng.randint(2, 4))
+    leaves = ", ".join(f"'{n}': {{'kernel': jnp.ones(({rng.choice((8, 8, 16))}, 8))}}" for n in names)
+    return (
+        f"{HEADER}RULES = [{rules}]\nparams = {{{leaves}}}\n"
+        "params = jax.device_put(params, jax.tree_util.tree_map_with_path(sharding_of, params))\n"
+    )
+
+
+def test_reported_where_a_sibling_is_whole() -> None:
+    rng, reported = random.Random(7), 0
+    for _ in range(40):
+        text = program(rng)
+        kernels: list[jax.Array] = [leaf["kernel"] for leaf in run(text)["params"].values()]
+        expected = False
+        for shape in {kernel.shape for kernel in kernels}:
+            whole = [k.sharding.is_fully_replicated for k in kernels if k.shape == shape]
+            expected = expected or 0 < sum(whole) <= len(whole) / 2
+        assert bool(found(text, "SHL610")) == expected, text
+        reported += expected
+    assert reported > 5
+
+
+def test_the_page_holds_a_kernel_whole() -> None:
+    bad, good = (scope["params"] for scope in pages("SHL610"))
+    assert bad["q_proj"]["kernel"].sharding.is_fully_replicated
+    assert good["q_proj"]["kernel"].sharding == good["key"]["kernel"].sharding
+
+
+def test_of_two_that_differ_either_may_be_meant() -> None:
+    text = f"{HEADER}RULES = [('key', P('model'))]\n"
+    text += "params = {'query': jnp.ones((8, 8)), 'key': jnp.ones((8, 8))}\n"
+    text += "params = jax.device_put(params, jax.tree_util.tree_map_with_path(sharding_of, params))\n"
+    assert [finding.severity for finding in found(text, "SHL610")] == [Severity.INFO]
