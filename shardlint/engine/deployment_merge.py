@@ -73,19 +73,34 @@ def merged(base: Sequence[Finding], found: Sequence[tuple[Deployment, Sequence[F
 
 
 def with_defaults(base: Sequence[Finding], found: Iterable[Finding]) -> list[Finding]:
-    """Add what JAX rejects only if the program is run with its defaults, as warnings that name these."""
+    """Add what is found only if the program is run with its defaults: at most warnings, which name these.
+
+    Along many axes there is one device by default, in programs that never run so: what is a mistake for that
+    reason alone is left out.
+    """
     known = set(map(key_of, base))
-    return [
-        *base,
-        *(_by_default(f) for f in found if f.severity is Severity.ERROR and key_of(f) not in known),
-    ]
+    new = (f for f in found if key_of(f) not in known)
+    return [*base, *(_by_default(f) for f in new if f.severity is Severity.ERROR or _may_rest(f))]
+
+
+#: Kinds of mistakes that JAX accepts, and those among them that axes of one device may cause.
+_SILENT, _OF_SIZES = (
+    ("SHL1", "SHL2", "SHL3", "SHL5", "SHL6", "SHL7"),
+    frozenset({"SHL602", "SHL603", "SHL608"}),
+)
+
+
+def _may_rest(finding: Finding) -> bool:
+    """Return whether a mistake that JAX accepts is one in a run with defaults."""
+    return finding.code.startswith(_SILENT) and finding.code not in _OF_SIZES
 
 
 def _by_default(finding: Finding) -> Finding:
     facts = () if finding.use is None else finding.use.facts
     names = [fact.message.removeprefix(BY_DEFAULT) for fact in facts if fact.kind == "default"]
     told = f"the default {_listed(names)}" if names else "the defaults of what it is run with"
-    return dataclasses.replace(finding, severity=Severity.WARNING, message=f"{finding.message} (with {told})")
+    severity = Severity.WARNING if finding.severity is Severity.ERROR else finding.severity
+    return dataclasses.replace(finding, severity=severity, message=f"{finding.message} (with {told})")
 
 
 def _merged(occurrences: Sequence[tuple[Deployment, Finding]]) -> Finding:

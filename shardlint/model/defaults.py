@@ -105,8 +105,8 @@ for _kind in (int, float):
             DefaultInt if _kind is int else DefaultFloat, f"__{_name}__", _operator(_kind, f"__{_name}__")
         )
 
-#: How deep facts of a use are nested, at most.
-_DEEPEST = 8
+#: The modules of records that hold a program's values (places hold none), and how deep they are nested.
+_HOLDING, _DEEPEST = ("shardlint.laws.", "shardlint.model.uses"), 8
 
 
 def defaults_in(record: Any) -> Defaults:
@@ -122,8 +122,7 @@ def _found(value: Any, deepest: int) -> Iterator[Default]:
     elif isinstance(value, tuple | list | frozenset):
         for item in value:
             yield from _found(item, deepest - 1)
-    elif dataclasses.is_dataclass(value):
+    elif dataclasses.is_dataclass(value) and type(value).__module__.startswith(_HOLDING):
         for field in dataclasses.fields(value):
-            if "place" in field.name or field.name == "facts":
-                continue
-            yield from _found(getattr(value, field.name), deepest - 1)
+            if field.name != "facts":
+                yield from _found(getattr(value, field.name), deepest - 1)

@@ -147,6 +147,21 @@ def test_jax_raises_what_is_warned_of() -> None:
             assert findings[0].message.endswith(f"(with {told})"), findings[0].message
 
 
+def test_what_jax_accepts_is_reported_with_its_defaults() -> None:
+    program = (
+        f"{START}import argparse\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--rows', type=int, default=7)\nargs = parser.parse_args()\n"
+        "one = Mesh(np.array(jax.devices()).reshape(args.rows - 6, 8), ('data', 'model'))\n"
+        "jax.device_put(jnp.ones((8, 8)), NamedSharding(one, P('data')))\n\n\n"
+        "@jax.jit\ndef init():\n    made = jnp.ones((args.rows, 64))\n"
+        "    return jax.lax.with_sharding_constraint(made, NamedSharding(mesh, P('model')))\n\n\ninit()\n"
+    )
+    warned = [finding for finding in found(program) if finding.severity is Severity.WARNING]
+    # That an axis has one device by default is no mistake.
+    assert [finding.code for finding in warned] == ["SHL205"]
+    assert warned[0].message.endswith("(with the default --rows=7)")
+
+
 def test_without_defaults_nothing_is_assumed() -> None:
     for name, (text, _) in PROGRAMS.items():
         noticed = Noticed()
