@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Mapping
+
+from support.jax_answers import answers
+
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Severity
 
@@ -39,16 +45,38 @@ COMPILED = ("jax.jit(f)(x)", "jax.jit(f).lower(x).compile()")
 
 def test_errors_are_of_what_is_done() -> None:
     met = dict.fromkeys((*TRACED, *COMPILED), 0)
-    for body in BODIES:
-        for call in (*TRACED, *COMPILED):
-            program = f"{HEADER}\ndef f(x):\n    return {body}\n\n{call}\n"
-            found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
-            errors = [finding.message for finding in found if finding.severity is Severity.ERROR]
-            try:
-                exec(program, {})
-            except Exception:
-                met[call] += bool(errors)
-            else:
-                assert not errors, (program, errors)
+    programs = {
+        (body, call): f"{HEADER}\ndef f(x):\n    return {body}\n\n{call}\n"
+        for body in BODIES
+        for call in (*TRACED, *COMPILED)
+    }
+    # XLA ends the process of some programs that repeat an axis, since JAX 0.12.
+    repeating = {
+        text: text for (body, call), text in programs.items() if "twice" in body and call in COMPILED
+    }
+    ended = answers(repeating, _fails, "a process each")
+    for (_, call), program in programs.items():
+        found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
+        errors = [finding.message for finding in found if finding.severity is Severity.ERROR]
+        if ended[program] if program in repeating else _raises(program):
+            met[call] += bool(errors)
+        else:
+            assert not errors, (program, errors)
     assert all(met.values())
     assert min(met[call] for call in COMPILED) > max(met[call] for call in TRACED), met
+
+
+def _raises(program: str) -> bool:
+    try:
+        exec(program, {})
+    except Exception:
+        return True
+    return False
+
+
+def _fails(programs: Mapping[str, str]) -> dict[str, bool]:
+    """Return whether each program fails in a process of its own."""
+    return {
+        name: subprocess.run([sys.executable, "-c", text], capture_output=True).returncode != 0
+        for name, text in programs.items()
+    }

@@ -81,7 +81,7 @@ class Differs(Exception):
 def compare(program: Program, outcome: Mapping[str, Any] | None) -> list[str]:
     """Return where a document and what is so differ, a line each."""
     findings = find(program)
-    actual, written = observe(program, findings, outcome), program.marks
+    actual, written = observe(program, findings, outcome), [mark for mark in program.marks if mark.holds]
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     expected = {
         one.use.verdict.exception for one in errors if one.use and isinstance(one.use.verdict, Rejected)
@@ -138,6 +138,7 @@ def renewed(path: Path, messages: bool = False) -> str:
         observed = observe(program, find(program), outcomes[program.text])
         for number, line in code:
             marks = [_like(program.marks, mark, messages) for mark in observed if mark.line == number]
+            marks += [mark for mark in program.marks if mark.line == number and not mark.holds]
             written[number] = "\n".join(_commented(line, marks))
     return "".join(f"{written[number]}\n" for number in sorted(written))
 
@@ -147,14 +148,20 @@ def _like(written: Sequence[Mark], mark: Mark, messages: bool) -> Mark:
     former = [one for one in written if (one.kind, one.name) == (mark.kind, mark.name)]
     quotes = (messages and mark.kind not in ("jax", "missed")) or any(one.message for one in former)
     places = any(one.column is not None for one in former)
-    return replace(mark, message=mark.message if quotes else "", column=mark.column if places else None)
+    releases = next((one.releases for one in former if one.line == mark.line and one.holds), "")
+    return replace(
+        mark,
+        message=mark.message if quotes else "",
+        column=mark.column if places else None,
+        releases=releases,
+    )
 
 
 def _commented(line: str, marks: list[Mark]) -> Iterator[str]:
     """Yield a line of a program with comments: behind it, or above it where they are too long."""
     indent = line[: len(line) - len(line.lstrip())]
-    yield from (f"{indent}# {mark.kind}: {mark.said}" for mark in marks if mark.message)
-    short = "  ".join(f"# {mark.kind}: {mark.said}" for mark in marks if not mark.message)
+    yield from (f"{indent}{mark.comment}" for mark in marks if mark.message)
+    short = "  ".join(mark.comment for mark in marks if not mark.message)
     if not short:
         yield line
     elif len(f"{line}  {short}") <= WIDTH:

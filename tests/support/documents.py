@@ -10,20 +10,23 @@ own above it:
 ``error``, ``warning`` and ``info`` name the code of a finding, its column where that matters (``SHL202:17``),
 and its message; a message that ends in ``…`` is the beginning of one. ``jax`` names the exception that JAX
 raises, and where wanted the beginning of its message. A program without comments runs in JAX, and nothing is
-found in it. ``missed`` stands for ``jax`` where JAX raises and no error is found.
+found in it. ``missed`` stands for ``jax`` where JAX raises and no error is found. What holds in some releases
+of JAX only says which: ``# error[<0.11]: SHL709``.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib.metadata
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_MARK = re.compile(
-    r"# (error|warning|info|jax|missed): +(\S.*?)\s*(?=# (?:error|warning|info|jax|missed): |$)"
-)
+from packaging.specifiers import SpecifierSet
+
+_KIND = r"# (error|warning|info|jax|missed)(\[[^]]+\])?: "
+_MARK = re.compile(rf"{_KIND} *(\S.*?)\s*(?={re.sub(r'[(](?![?])', '(?:', _KIND)}|$)")
 _FENCE = re.compile(r"^```(\w*) ?(.*)$")
 _HEADING = re.compile(r"^(#+) (.+)$")
 #: What is cut from a message that is only quoted in part.
@@ -39,6 +42,12 @@ class Mark:
     name: str
     message: str = ""
     column: int | None = None
+    releases: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Return whether it speaks of the JAX that is installed."""
+        return importlib.metadata.version("jax") in SpecifierSet(self.releases)
 
     def matches(self, other: Mark) -> bool:
         """Return whether another mark is what this one says."""
@@ -51,11 +60,17 @@ class Mark:
         return self.message in ("", other.message)
 
     def __str__(self) -> str:
-        return f"line {self.line}: # {self.kind}: {self.said}"
+        return f"line {self.line}: {self.comment}"
+
+    @property
+    def comment(self) -> str:
+        """Return the comment."""
+        releases = f"[{self.releases}]" if self.releases else ""
+        return f"# {self.kind}{releases}: {self.said}"
 
     @property
     def said(self) -> str:
-        """Return the comment without its kind."""
+        """Return the comment without its kind and releases."""
         column = "" if self.column is None else f":{self.column}"
         return f"{self.name}{column} {self.message}".rstrip()
 
@@ -158,17 +173,19 @@ def _without_marks(lines: list[tuple[int, str]]) -> tuple[list[tuple[int, str]],
     """Return the lines without comments about findings, of which nothing else is on a line, and these."""
     kept: list[tuple[int, str]] = []
     marks: list[Mark] = []
-    waiting: list[tuple[str, str]] = []
+    waiting: list[tuple[str, str, str]] = []
     for number, line in lines:
         found = _MARK.findall(line)
-        code = _MARK.split(line, maxsplit=1)[0].rstrip() if found else line
+        code = line[: first.start()].rstrip() if (first := _MARK.search(line)) else line
         waiting += found
         if found and not code:
             continue
         kept.append((number, code))
-        for kind, said in waiting:
+        for kind, releases, said in waiting:
             name, _, message = said.partition(" ")
             name, _, column = name.partition(":")
-            marks.append(Mark(number, kind, name, message.strip(), int(column) if column else None))
+            marks.append(
+                Mark(number, kind, name, message.strip(), int(column) if column else None, releases[1:-1])
+            )
         waiting.clear()
     return kept, marks

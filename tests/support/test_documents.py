@@ -134,3 +134,19 @@ def test_a_document_is_renewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert renewed(path) == (
         f"{PRELUDE}```python each\nput(jnp.ones(8), 'x')\n{UNEVEN}  {marks}\n{marks}\n{long}\n```\nThe end.\n"
     )
+
+
+def test_comments_name_releases(tmp_path: Path) -> None:
+    program = one(
+        tmp_path, f"{UNEVEN}  # error[>=0.4]: SHL202  # jax[>=0.4]: IndivisibleError  # error[<0.4]: SHL9"
+    )
+    assert compare(program, RAISED) == []
+    assert renewed_marks(program) == [
+        "# error[>=0.4]: SHL202",
+        "# jax[>=0.4]: IndivisibleError",
+        "# error[<0.4]: SHL9",
+    ]
+
+
+def renewed_marks(program: Program) -> list[str]:
+    return [mark.comment for mark in sorted(program.marks, key=lambda mark: not mark.holds)]

@@ -304,6 +304,7 @@ ARGUMENTS: tuple[Row, ...] = (
         "jax.make_array_from_callback(dtype=)", "jax.make_array_from_single_device_arrays(dtype=)",
     ),
     *removed("0.10.0", "", "", "jax.pmap(global_arg_shapes=)"),
+    *removed("0.11.0", "", "", "jax.checkpoint(concrete=)", "jax.remat(concrete=)"),
     *added("0.6.1", "", "jax.sharding.PartitionSpec(unreduced=)"),
     *added("0.6.2", "", "jax.sharding.PartitionSpec(reduced=)"),
     *added("0.11.0", "", "jax.sharding.PartitionSpec(unreduced_kind=)"),
