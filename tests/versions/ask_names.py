@@ -22,6 +22,7 @@ from jax.sharding import PartitionSpec
 
 from shardlint.laws.versions import Release, is_removed, state_of
 from shardlint.laws.versions.api_changes import (
+    EXPLICIT_ABSTRACT_MESH,
     EXPLICIT_BY_DEFAULT,
     FALSY_IS_NONE,
     GRADIENTS_ARE_SUMMED,
@@ -114,6 +115,14 @@ def _explicit() -> bool:
     return "Explicit" in str(getattr(mesh, "axis_types", ""))
 
 
+def _explicit_abstract() -> bool:
+    try:
+        mesh = jax.sharding.AbstractMesh((1,), ("x",))
+    except Exception:
+        return False
+    return "Explicit" in str(getattr(mesh, "axis_types", ""))
+
+
 def _summed() -> bool:
     """Whether the second of two sums is of what is summed already: over one device its type tells."""
     try:
@@ -136,6 +145,7 @@ def _summed() -> bool:
 
 BEHAVIOURS = {
     EXPLICIT_BY_DEFAULT: _explicit,
+    EXPLICIT_ABSTRACT_MESH: _explicit_abstract,
     WARNS_OF_DEFAULT: lambda: warned(lambda: jax.make_mesh((1,), ("x",)))[1],
     SPEC_IS_TUPLE: lambda: isinstance(PartitionSpec("x"), tuple),
     SPEC_EQUALS_TUPLE: lambda: bool(PartitionSpec("x") == ("x",)),

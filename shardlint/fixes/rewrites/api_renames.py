@@ -179,14 +179,18 @@ def _checked(argument: cst.Arg) -> cst.Arg:
 def _shards(call: cst.Call) -> bool:
     """Return whether a call passes more than a function, or arguments that cannot be read."""
     named_arguments = {argument.keyword.value for argument in call.args if argument.keyword is not None}
-    if named_arguments & {"in_shardings", "out_shardings"} or any(argument.star for argument in call.args):
+    shardings = {"in_shardings", "out_shardings", "in_axis_resources", "out_axis_resources"}
+    if named_arguments & shardings or any(argument.star for argument in call.args):
         return True
     return len(call.args) - len(named_arguments) > 1
 
 
 def _argument(request: FixRequest, name: str) -> Fix:
     """Return the fix that renames the keyword of the value at the finding."""
-    old, new = name.partition("(")[2].removesuffix("=)"), RENAMED_ARGUMENTS[name]
+    function, _, old = name.removesuffix("=)").partition("(")
+    new = RENAMED_ARGUMENTS[name]
+    if is_removed(f"{function}({new}=)", request.target.low):
+        raise CannotFix
     for node in request.tree.at(request.finding.span):
         argument = next(request.tree.parents(node), None)
         if isinstance(argument, cst.Arg) and argument.keyword is not None and argument.value is node:
@@ -195,7 +199,7 @@ def _argument(request: FixRequest, name: str) -> Fix:
             if argument.keyword.value != old or new in given:
                 continue
             # What pjit took bare specs for, jit takes shardings for.
-            applicability = UNSAFE if "axis_resources" in old else SAFE
+            applicability = UNSAFE if function == "jax.jit" and "axis_resources" in old else SAFE
             change: _Changes = {argument.keyword: lambda name: name.with_changes(value=new)}
             return request.fix(f"use {new}=", applicability, change)
     raise CannotFix

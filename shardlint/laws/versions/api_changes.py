@@ -262,6 +262,9 @@ _SHARDED_RESULTS = (
 )
 
 _OLD_SHARD_MAP = "jax.experimental.shard_map.shard_map"
+#: Functions of jax.numpy for quantiles.
+QUANTILES = ("percentile", "quantile", "nanpercentile", "nanquantile")
+
 ARGUMENTS: tuple[Row, ...] = (
     *removed(
         "0.8.0", "axis_names= of jax.shard_map", "the auto= parameter of the old shard_map removed",
@@ -273,6 +276,15 @@ ARGUMENTS: tuple[Row, ...] = (
     *removed(None, "axis_names=", "", "jax.shard_map(auto=)"),
     *removed(None, "in_shardings=", "", *under("jax.jit", "(in_axis_resources=) (in_sharding=)")),
     *removed(None, "out_shardings=", "", *under("jax.jit", "(out_axis_resources=) (out_sharding=)")),
+    *removed(None, "in_shardings=", "", "jax.experimental.pjit.pjit(in_axis_resources=)"),
+    *removed(None, "out_shardings=", "", "jax.experimental.pjit.pjit(out_axis_resources=)"),
+    *removed("0.6.0", "shape=", "", "jax.numpy.reshape(newshape=)"),
+    *removed("0.6.0", "", "", "jax.nn.softmax(initial=)", "jax.nn.log_softmax(initial=)"),
+    *removed("0.8.2", "", "", "jax.jit(abstracted_axes=)", "jax.make_jaxpr(abstracted_axes=)"),
+    *removed("0.9.0", "method=", "", *(f"jax.numpy.{name}(interpolation=)" for name in QUANTILES)),
+    *removed("0.10.0", "arr", "", "jax.numpy.clip(a=)"),
+    *removed("0.10.0", "min=", "", "jax.numpy.clip(a_min=)"),
+    *removed("0.10.0", "max=", "", "jax.numpy.clip(a_max=)"),
     *removed(None, "out_sharding=", "", *(f"{name}(out_shardings=)" for name in _SHARDED_RESULTS)),
     *removed(None, "device=", "", *under("jax.device_put", "(sharding=) (shardings=) (devices=)")),
     *removed(None, "shardings=", "", "jax.lax.with_sharding_constraint(sharding=)"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlint.laws.versions.api_changes import ARGUMENTS
+from shardlint.laws.versions.api_changes import ARGUMENTS, QUANTILES
 from shardlint.laws.versions.other_changes import EXTENDED, SYNONYMS
 
 _SHARDING, _SHARD = "jax.sharding.", "jax.experimental.shard."
@@ -54,6 +54,11 @@ RENAMED_ARGUMENTS: dict[str, str] = {
         for row in ARGUMENTS
         if row.since is None and row.instead[:-1].isidentifier() and row.instead not in _COMPLEMENTS
     },
+    "jax.make_mesh(axis_shapes=)": "axis_sizes",
+    "jax.numpy.clip(a_min=)": "min",
+    "jax.numpy.clip(a_max=)": "max",
+    "jax.numpy.reshape(newshape=)": "shape",
+    **{f"jax.numpy.{name}(interpolation=)": "method" for name in QUANTILES},
     "jax.shard_map(check_rep=)": "check_vma",
     "jax.experimental.shard_map.shard_map(check_vma=)": "check_rep",
 }
