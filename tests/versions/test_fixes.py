@@ -116,7 +116,7 @@ OLD = {
         "y = f(jnp.ones(4))",
         SAFE,
     ),
-    "gone: clip's bounds": ("y = jnp.clip(jnp.ones(4), a_min=0, a_max=2)", SAFE),
+    "gone: a bound of clip": ("y = jnp.clip(jnp.ones(4), a_max=2)", SAFE),
     "gone: interpolation": ("y = jnp.percentile(jnp.ones(4), 50, interpolation='linear')", SAFE),
     "gone: newshape": ("y = jnp.reshape(jnp.ones(4), newshape=(2, 2))", SAFE),
     "gone: tree_map": ("y = jax.tree_map(lambda x: 2 * x, jnp.ones(4))", SAFE),

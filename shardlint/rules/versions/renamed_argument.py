@@ -2,8 +2,8 @@
 
 ## What it does
 Finds arguments that JAX no longer takes, or takes under another name: `check_rep=` and `auto=` of
-`jax.shard_map`, `auto=` of the old one, `shape_tuple=` of `AbstractMesh`, `vma=` of `ShapeDtypeStruct`, `a_min=`
-of `jnp.clip`; and what `jax.jit` never took, `in_axis_resources=` and `out_sharding=`.
+`jax.shard_map`, `auto=` of the old one, `shape_tuple=` of `AbstractMesh`, `vma=` of `ShapeDtypeStruct`,
+`a_min=` of `jnp.clip`; and what `jax.jit` never took, `in_axis_resources=` and `out_sharding=`.
 
 ## Why is this bad?
 The call raises before anything is mapped. Programs that moved from `jax.experimental.shard_map` often keep
