@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from shardlint.ide.hover_facts import Hint as Hint
     from shardlint.ide.hover_facts import Knowledge as Knowledge
     from shardlint.ide.hover_facts import Known as Known
+    from shardlint.ide.outline import Symbol as Symbol
+    from shardlint.ide.word_completion import Word as Word
     from shardlint.report.values import InitReport as InitReport
     from shardlint.report.values import ParameterReport as ParameterReport
 

@@ -16,7 +16,7 @@ from pygls.exceptions import JsonRpcException
 
 import shardlint
 from shardlint_server.features import (
-    axis_symbols,
+    baseline,
     code_actions,
     code_lens,
     completion,
@@ -25,11 +25,13 @@ from shardlint_server.features import (
     fixture_commands,
     hover,
     inlay_hints,
+    layout_panel,
     notebook_diagnostics,
-    rename,
+    semantic_tokens,
     workspace_changes,
     workspace_diagnostics,
 )
+from shardlint_server.features.navigation import axes, mesh_types, rename, symbols
 from shardlint_server.session import ShardlintServer
 
 STACK_BYTES = 64 * 2**20
@@ -52,10 +54,12 @@ def build_server() -> ShardlintServer:
     workspace_changes.register(server)
     code_actions.register(server)
     code_lens.register(server)
+    baseline.register(server)
     confirm_command.register(server)
     fixture_commands.register(server)
     notebook_diagnostics.register(server)
-    for feature in (hover, inlay_hints, completion, axis_symbols, rename):
+    displays = (hover, inlay_hints, completion, semantic_tokens, layout_panel)
+    for feature in (*displays, axes, mesh_types, symbols, rename):
         feature.register(server)
     return server
 

@@ -18,7 +18,7 @@ from shardlint.api import Release, editing, media
 from shardlint_server.analysis.analyses import Analyses, Report
 from shardlint_server.analysis.insights import Insights
 from shardlint_server.analysis.linting import TargetLinter
-from shardlint_server.analysis.project_axes import ProjectAxes
+from shardlint_server.analysis.project_files import ProjectFiles
 from shardlint_server.analysis.publishing import Publisher
 from shardlint_server.analysis.refresh_requests import Refresher, pulls
 from shardlint_server.analysis.worker import Urgency, Worker
@@ -54,7 +54,7 @@ class ShardlintServer(LanguageServer):
     linter: TargetLinter
     configuration: Configuration
     documents: Documents
-    projects: ProjectAxes
+    projects: ProjectFiles
     publisher: Publisher | None = None
     executes = True
     python: str | None = None
@@ -96,7 +96,13 @@ class ShardlintServer(LanguageServer):
 
         self.configuration = Configuration(complain)
         self.configuration.present_jax = self._present_jax()
-        self.projects = ProjectAxes(self.documents, self.configuration, self._submit)
+        self.projects = ProjectFiles(
+            self.documents,
+            self.configuration,
+            self._submit,
+            lambda: self.generation,
+            self.analyses.settled,
+        )
         self.linter = TargetLinter(
             self.configuration, self.workspace.position_codec, self.witnesses.recalled, self.fixture_runs.of
         )

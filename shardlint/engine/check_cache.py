@@ -39,15 +39,26 @@ def store_of(folder: str | None, path: str) -> Store:
     return Store(given or os.path.join(project_of(path), FOLDER))
 
 
+def kept_for(folder: str) -> Store | None:
+    """Return the store for a folder that an editor has open; None where no project is around it."""
+    given = os.environ.get("SHARDLINT_CACHE_DIR")
+    root = _root_around(folder)
+    return Store(given) if given else None if root is None else Store(os.path.join(root, FOLDER))
+
+
 def project_of(path: str) -> str:
     """Return the root of the project that contains a path, else the working directory."""
+    return _root_around(path) or os.getcwd()
+
+
+def _root_around(path: str) -> str | None:
     folder = os.path.abspath(path)
     while True:
         if any(os.path.lexists(os.path.join(folder, name)) for name in _ROOTS):
             return folder
         parent = os.path.dirname(folder)
         if parent == folder:
-            return os.getcwd()
+            return None
         folder = parent
 
 

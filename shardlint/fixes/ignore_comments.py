@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from shardlint.model.findings import Edit, Finding
@@ -15,6 +16,9 @@ from shardlint.support.lazy_dataclass import dataclass
 UNSILENCED = frozenset(
     {"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL006", "SHL009", "SHL012", "SHL013", "SHL014"}
 )
+
+#: What must stay on the first lines of a file: its interpreter and its encoding.
+_FIRST = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +73,24 @@ def _edits(path: str, cell: Cell, lines: Mapping[int, set[str]], reason: str) ->
         blanks = "" if content.endswith(("  ", "\t")) else " " if content.endswith(" ") else "  "
         text = f"{blanks}# shardlint: ignore[{', '.join(sorted(codes))}]" + (f" {reason}" if reason else "")
         yield Edit(Span(path, line, end, line, end, cell.index), text)
+
+
+def ignoring_everywhere(source: Source, code: str, reason: str) -> tuple[Edit, ...]:
+    """Return the edits that add a comment which ignores a rule in the whole file; none where it cannot be."""
+    if code in UNSILENCED or not source.cells:
+        return ()
+    for cell in source.cells:
+        for written in directives(cell.text):
+            if written.verb == "ignore-file" and written.codes:
+                end = written.codes[-1][2]
+                return (
+                    Edit(Span(source.path, written.line, end, written.line, end, cell.index), f", {code}"),
+                )
+    cell = source.cells[0]
+    line = 1
+    for text in cell.text.split("\n")[:2]:
+        if _FIRST.match(text) is None:
+            break
+        line += 1
+    comment = f"# shardlint: ignore-file[{code}]" + (f" {reason}" if reason else "")
+    return (Edit(Span(source.path, line, 1, line, 1, cell.index), f"{comment}\n"),)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from shardlint.ide.axis_completion import Candidate, Scopes
     from shardlint.ide.axis_index import AxisIndex
     from shardlint.ide.hover_facts import Knowledge
+    from shardlint.ide.outline import Symbol
     from shardlint.laws.core.values import Mesh
     from shardlint.model.findings import Finding
     from shardlint.model.uses import Use
@@ -43,6 +44,13 @@ class Analysis:
     def axes(self) -> AxisIndex:
         """Return the axis names in the source and its imports."""
         return axes_of([self])
+
+    @cached_property
+    def symbols(self) -> list[Symbol]:
+        """Return the meshes and axes that the source defines."""
+        from shardlint.ide.outline import outline
+
+        return outline(self.source, self.uses, self.axes)
 
     @cached_property
     def scopes(self) -> Scopes:

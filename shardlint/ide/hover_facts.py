@@ -19,6 +19,7 @@ from shardlint.laws.placement.shard_shapes import global_shape, replication, sha
 from shardlint.model.spans import Place, Span
 from shardlint.model.uses import (
     Api,
+    ArrayUse,
     Fact,
     LocalUse,
     MeshUse,
@@ -42,7 +43,8 @@ class Known:
 
     ``shape`` and ``dtype`` are those of the whole array; for a shard in a body (``local``), its own.
     ``replicated`` are dimensions whose axes JAX drops. ``refused`` is true if JAX rejects the placement.
-    ``origins`` are the sources of these facts.
+    ``in_jit`` is true for an array that the program places nowhere, inside `jit`. ``origins`` are the sources
+    of these facts.
     """
 
     span: Span
@@ -54,10 +56,12 @@ class Known:
     local: bool = False
     replicated: tuple[int, ...] = ()
     refused: bool = False
+    in_jit: bool = False
     origins: tuple[Fact, ...] = ()
 
     @property
-    def _placed(self) -> tuple[Mesh, Spec, Shape] | None:
+    def placed(self) -> tuple[Mesh, Spec, Shape] | None:
+        """Return the mesh, the spec in effect and the shape of an array; None where one is not known."""
         if self.mesh is None or self.spec is None or self.shape is None or self.refused:
             return None
         if self.spec.unreduced or self.spec.reduced:
@@ -78,9 +82,9 @@ class Known:
     @property
     def shard(self) -> Shape | None:
         """Return the shape of each device's shard."""
-        if self._placed is None:
+        if self.placed is None:
             return None
-        mesh, spec, shape = self._placed
+        mesh, spec, shape = self.placed
         try:
             each = shard_shape(mesh, spec, shape)
             whole = global_shape(mesh, spec, each)
@@ -102,18 +106,21 @@ class Known:
     @property
     def copies(self) -> Dim | None:
         """Return the number of devices that hold each value."""
-        return None if self._placed is None or self.shard is None else replication(*self._placed[:2])
+        return None if self.placed is None or self.shard is None else replication(*self.placed[:2])
 
     @property
     def picture(self) -> list[str]:
         """Return a drawing of the devices and the blocks they hold; empty where unknown or too large."""
-        if self._placed is None or self.shard is None or not self.shape:
+        if self.placed is None or self.shard is None or not self.shape or not self.is_drawn:
             return []
-        mesh, spec, shape = self._placed
-        count = mesh.device_count
-        if not isinstance(count, int) or count > _MOST_DRAWN:
-            return []
+        mesh, spec, shape = self.placed
         return picture(mesh, spec, len(shape))
+
+    @property
+    def is_drawn(self) -> bool:
+        """Return whether the devices are few enough for a drawing."""
+        count = None if self.mesh is None else self.mesh.device_count
+        return isinstance(count, int) and count <= _MOST_DRAWN
 
 
 def _bytes_text(shape: Shape, dtype: str | None) -> str | None:
@@ -128,10 +135,13 @@ def type_text(shape: Shape, dtype: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A text to show after a span; ``local`` for a shard in a body."""
+    """A text to show after a span; ``short`` leaves out the number of devices. ``local`` for a shard in a
+    body.
+    """
 
     span: Span
     text: str
+    short: str
     local: bool = False
 
 
@@ -153,6 +163,41 @@ class Knowledge:
         around = [span for span in near if _holds(span, line, column, cell)]
         innermost = min(around, key=_length, default=None)
         return [] if innermost is None else self._spans[innermost]
+
+    def on_line(self, line: int, cell: int | None = None) -> list[Known]:
+        """Return all facts about a line, in reading order."""
+        spans = sorted(self._lines.get((cell, line), ()), key=lambda span: span.order())
+        return [known for span in spans for known in self._spans[span]]
+
+    def of(self, span: Span) -> list[Known]:
+        """Return the facts about the expression with a span."""
+        return self._spans.get(span, [])
+
+    def meshes_at(self, line: int, column: int, cell: int | None = None) -> list[Span]:
+        """Return the calls that build the meshes of what is at a place, in reading order."""
+        return self.meshes_of(self.at(line, column, cell))
+
+    @staticmethod
+    def meshes_of(values: Iterable[Known]) -> list[Span]:
+        """Return the calls that build the meshes in some facts, in reading order."""
+        facts = [
+            fact
+            for known in values
+            for fact in known.origins
+            if known.mesh is not None and fact.mesh == known.mesh
+        ]
+        return sorted({fact.place.resolve() for fact in facts}, key=lambda span: span.order())
+
+    @cached_property
+    def mesh_names(self) -> list[Span]:
+        """Return the places of names that hold meshes, and nothing else."""
+        meshes: dict[Span, bool] = {}
+        for use in self._uses:
+            if isinstance(use, ValueUse):
+                place = use.place.resolve()
+                is_mesh = use.mesh is not None and use.spec is None and use.shape is None
+                meshes[place] = meshes.get(place, True) and is_mesh
+        return [span for span, is_mesh in meshes.items() if is_mesh and span.path == self._path]
 
     @cached_property
     def _lines(self) -> dict[tuple[int | None, int], list[Span]]:
@@ -185,6 +230,8 @@ class Knowledge:
             elif isinstance(use, ValueUse) and not (use.environment.mapped and use.shape is not None):
                 subject = f"`{use.name}`"
                 yield Known(place, subject, use.shape, use.dtype, use.spec, use.mesh, origins=use.facts)
+            elif isinstance(use, ArrayUse) and not use.environment.mapped:
+                yield Known(place, f"`{use.name}`", use.shape, use.dtype, in_jit=use.environment.in_jit)
             elif (
                 isinstance(use, LocalUse)
                 and not isinstance(use.shape, Unknown)
@@ -236,7 +283,7 @@ class Knowledge:
 
     def _hints_of_specs(self) -> Iterator[Hint]:
         """Yield the shards of a spec, where all arrays that it places have the same."""
-        texts: dict[Span, set[str | None]] = {}
+        texts: dict[Span, set[tuple[str, str] | None]] = {}
         for use in self._uses:
             if isinstance(use, Placement):
                 known = _placement(use, use.place.resolve())
@@ -244,7 +291,7 @@ class Knowledge:
                     texts.setdefault(span, set()).add(None if known is None else _shard_text(known))
         for span, labels in texts.items():
             if span.path == self._path and len(labels) == 1 and (text := labels.pop()) is not None:
-                yield Hint(span, f"→ {text}")
+                yield Hint(span, f"→ {text[0]}{text[1]}", f"→ {text[0]}")
 
     def _hints_of_bodies(self) -> Iterator[Hint]:
         """Yield the shapes on each device of a body's parameters and variables, where all calls agree."""
@@ -258,7 +305,7 @@ class Knowledge:
         for span, labels in texts.items():
             text = labels.pop() if len(labels) == 1 else None
             if span.path == self._path and text is not None and "?" not in text:
-                yield Hint(span, f": {text}", local=True)
+                yield Hint(span, f": {text}", f": {text}", local=True)
 
 
 def _placement(use: Placement, span: Span) -> Known | None:
@@ -303,16 +350,17 @@ def _parameter(use: ParameterUse, span: Span) -> Known:
     return Known(span, subject, shape, use.dtype, use.axes or names, None, origins=origins)
 
 
-def _shard_text(known: Known) -> str | None:
-    """Return ``f32[1024, 512] × 8 devices``; None where a size or the number of devices is unnamed."""
+def _shard_text(known: Known) -> tuple[str, str] | None:
+    """Return ``f32[1024, 512]`` and `` × 8 devices``; None where a size is unnamed."""
     shard = known.shard
     if shard is None or not shard or known.mesh is None:
         return None
     text, devices = type_text(shard, known.dtype), known.mesh.device_count
-    counted = f"{devices} device{'s' * (devices != 1)}" if isinstance(devices, int) else "each device"
-    return (
-        None if "?" in text else f"{text} × {counted}" if isinstance(devices, int) else f"{text} on {counted}"
-    )
+    if "?" in text:
+        return None
+    if not isinstance(devices, int):
+        return text, " on each device"
+    return text, f" × {devices} device{'s' * (devices != 1)}"
 
 
 def _holds(span: Span, line: int, column: int, cell: int | None) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import io
 import os
 import tokenize
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,14 +31,17 @@ if TYPE_CHECKING:
     from shardlint.config import Settings
     from shardlint.confirm.child_process import Child
     from shardlint.confirm.confirmer import Confirmer
+    from shardlint.ide.hover_facts import Known
+    from shardlint.ide.word_completion import Word
     from shardlint.model.findings import Edit, Finding, Fix
     from shardlint.model.uses import MeshUse
 
 __all__ = [
-    "Placed", "Ran", "Record", "Source", "Stop", "Stopped", "Verdict", "alternatives", "axis_types",
-    "confirmer", "encoded", "fixed", "forget", "home_of", "ignoring", "installed_release", "is_confirmable",
-    "leads_into", "look", "opened", "page_of", "placed", "recorded", "rest", "run_fixture",
-    "staying", "stoppable",
+    "Analyzer", "Placed", "Ran", "Record", "Source", "Stop", "Stopped", "Verdict", "add_known",
+    "alternatives", "axis_types", "comment_words", "configuration_words", "confirmer", "encoded", "fixed",
+    "forget", "home_of", "ignoring", "ignoring_everywhere", "installed_release", "is_confirmable",
+    "leads_into", "look", "may_be_known", "opened", "page_of", "placed", "recorded", "rest", "run_fixture",
+    "staying", "stoppable", "storing", "without_known",
 ]  # fmt: skip
 
 
@@ -90,6 +93,18 @@ def staying() -> Analyzer:
     return Analyzer(programs=Programs())
 
 
+def storing(folder: str) -> tuple[Analyzer, Callable[[], None]]:
+    """Return an analyzer for the files of a folder on disk, and what saves its results.
+
+    They are kept where the command line keeps its own, in the project around the folder; where there is no
+    project, nowhere.
+    """
+    from shardlint.engine.check_cache import kept_for
+
+    store = kept_for(folder)
+    return (Analyzer(), lambda: None) if store is None else (Analyzer(store), store.save)
+
+
 def rest() -> None:
     """Do slow preparations while idle: load the modules that explain findings, and collect garbage."""
     from shardlint.ide import axis_completion, axis_index, hover_facts  # noqa: F401
@@ -117,6 +132,13 @@ def encoded(text: str) -> bytes:
         return data
 
 
+def layout_page(title: str, values: Sequence[Known]) -> str:
+    """Return a page that shows what each device holds of the arrays that some facts are about."""
+    from shardlint.ide.layout_page import layout_page
+
+    return layout_page(title, values)
+
+
 def page_of(finding: Finding, settings: Settings) -> str | None:
     """Return the address that explains a finding: its rule's page, else JAX's own."""
     from shardlint.config import known_rules
@@ -131,6 +153,35 @@ def ignoring(source: Source, finding: Finding, reason: str) -> tuple[Edit, ...]:
     from shardlint.fixes.ignore_comments import ignoring
 
     return ignoring(source, [finding], reason).edits
+
+
+def ignoring_everywhere(source: Source, finding: Finding, reason: str) -> tuple[Edit, ...]:
+    """Return the edits that add a comment which ignores a finding's rule in the whole file."""
+    from shardlint.fixes.ignore_comments import ignoring_everywhere
+
+    return ignoring_everywhere(source, finding.code, reason)
+
+
+def comment_words(
+    lines: Sequence[str], line: int, column: int, near: Mapping[str, int], settings: Settings
+) -> list[Word] | None:
+    """Return the words for a comment to shardlint under the cursor; None where there is none.
+
+    ``near`` are the codes of findings nearby, and how many lines off they are.
+    """
+    from shardlint.ide.word_completion import in_comment
+
+    return in_comment(lines, line, column, near, [name for name, _ in settings.meshes])
+
+
+def configuration_words(lines: Sequence[str], line: int, column: int, path: str) -> list[Word]:
+    """Return the keys and values that a configuration file may have under the cursor."""
+    from shardlint.ide.word_completion import in_configuration
+
+    name = os.path.basename(path)
+    if name not in ("shardlint.toml", ".shardlint.toml", "pyproject.toml"):
+        return []
+    return in_configuration(lines, line, column, name == "pyproject.toml")
 
 
 def alternatives(source: Source, finding: Finding) -> list[Fix]:
@@ -152,6 +203,49 @@ def axis_types(source: Source, use: MeshUse, settings: Settings) -> list[Fix]:
     release = target.high
     fixes = (with_axis_types(use, source, types, release) for types in (AxisType.AUTO, AxisType.EXPLICIT))
     return [fix for fix in fixes if fix is not None]
+
+
+def without_known(source: Source, findings: Sequence[Finding], settings: Settings) -> tuple[Finding, ...]:
+    """Return the findings in a source that the configured baseline does not have.
+
+    A baseline that cannot be read has none.
+    """
+    if settings.baseline is None:
+        return tuple(findings)
+    from shardlint.engine import baseline
+
+    folder = os.path.dirname(os.path.abspath(settings.baseline))
+    try:
+        with suppress(OSError):
+            file_access.read(settings.baseline, file_access.MOST_BYTES)  # its changes are followed
+        entries = baseline.read(settings.baseline)
+    except baseline.BaselineError:
+        return tuple(findings)
+    found = baseline.entries_of(findings, [source], folder)
+    return baseline.compare(entries, findings, found, (), folder).new
+
+
+def add_known(source: Source, findings: Sequence[Finding], settings: Settings) -> str | None:
+    """Add findings to the configured baseline; return the reason if that is impossible."""
+    from shardlint.engine import baseline
+
+    if settings.baseline is None:
+        return "no baseline is configured"
+    folder = os.path.dirname(os.path.abspath(settings.baseline))
+    try:
+        entries = baseline.read(settings.baseline)
+        added = baseline.entries_of(filter(baseline.may_be_known, findings), [source], folder)
+        baseline.save(settings.baseline, [*entries, *added])
+    except baseline.BaselineError as error:
+        return str(error)
+    return None
+
+
+def may_be_known(finding: Finding, settings: Settings) -> bool:
+    """Return whether a finding can be added to the configured baseline."""
+    from shardlint.engine import baseline
+
+    return settings.baseline is not None and baseline.may_be_known(finding)
 
 
 def fixed(

@@ -345,6 +345,15 @@ class ValueUse(Use):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayUse(Use):
+    """A name bound to an array of known shape that the program has not placed, for an editor's hover."""
+
+    name: str
+    shape: Shape
+    dtype: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NameUse(Use):
     """Two places that write one name, for an editor: the program compares them, or looks one up by the other.
 

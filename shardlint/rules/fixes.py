@@ -6,10 +6,13 @@ text is of another form than it knows: a name instead of a literal, entries that
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from shardlint.laws.core.values import nearest_sizes
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.versions import ASSUMED_ONLY, Target
 from shardlint.model.findings import Finding, Fix
 from shardlint.rules import all_rules
@@ -41,8 +44,10 @@ def with_fix(finding: Finding, source: Source | None, target: Target = ASSUMED_O
 
 
 def alternatives(finding: Finding, source: Source) -> list[Fix]:
-    """Return the fixes that write another known axis for an unknown one, since only the author knows which is
-    meant."""
+    """Return the fixes among which only the author can choose: the other known axes for an unknown one, the
+    sizes that the devices would divide."""
+    if finding.code == "SHL202":
+        return list(_sizes(finding, source))
     if finding.use is None or _rewrites().get(finding.code) is not nearest_axis:
         return []
     from shardlint.fixes.rewrites.axes import axis, wrong_axis
@@ -51,6 +56,25 @@ def alternatives(finding: Finding, source: Source) -> list[Fix]:
     first = finding.fix.edits if finding.fix else ()
     fixes = (_rewritten(finding, source, rewrite=partial(axis, instead=one)) for one in known[:_MOST_AXES])
     return [fix for fix in fixes if fix is not None and fix.edits != first]
+
+
+def _sizes(finding: Finding, source: Source) -> Iterator[Fix]:
+    """Yield the fixes that write the sizes which a finding names."""
+    from shardlint.fixes.rewrites.sizes import dimension
+
+    verdict = None if finding.use is None else finding.use.verdict
+    if (
+        not isinstance(verdict, Rejected)
+        or verdict.cause is not Cause.INDIVISIBLE
+        or verdict.dimension is None
+    ):
+        return
+    size, ways = verdict.size, verdict.ways
+    if isinstance(size, int) and isinstance(ways, int):
+        for other in nearest_sizes(size, ways):
+            rewrite = partial(dimension, number=verdict.dimension, size=size, instead=other)
+            if (fix := _rewritten(finding, source, rewrite=rewrite)) is not None:
+                yield fix
 
 
 def _rewritten(

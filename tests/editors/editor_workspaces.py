@@ -99,6 +99,10 @@ WORKSPACES = {
     "project/mesh.ipynb": notebook(CELLS),
     "parameters/model.py": MODEL,
     "parameters/shardlint.toml": CONFIGURATION,
+    "dark/train.py": TRAIN,
+    "dark/model.py": MODEL,
+    "dark/shardlint.toml": CONFIGURATION,
+    "dark/.vscode/settings.json": json.dumps({"workbench.colorTheme": "Default Dark Modern"}),
     "both.code-workspace": json.dumps({"folders": [{"path": "parameters"}, {"path": "project"}]}),
     # The Python of these has no shardlint.
     "selected/train.py": TRAIN,

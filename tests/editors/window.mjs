@@ -69,6 +69,23 @@ export class Window {
     await action.click();
   }
 
+  /** The page in a panel of the extension: a frame in a frame. */
+  webview() {
+    return this.page.frameLocator("iframe.webview.ready").last().frameLocator("iframe#active-frame");
+  }
+
+  /** How light the background of a page is, from 0 to 1. */
+  async luminance(page) {
+    const colour = await page.locator("body").evaluate((body) => getComputedStyle(body).backgroundColor);
+    const [red, green, blue] = colour.match(/[\d.]+/g).map(Number);
+    return (red + green + blue) / 3 / 255;
+  }
+
+  /** Gives the keyboard back to the text. */
+  async focusEditor() {
+    await this.command("View: Focus First Editor Group");
+  }
+
   /** Waits until an editor shows a text. */
   async sees(shown) {
     await this.page.waitForFunction(isShown, [shown, true]);

@@ -152,7 +152,9 @@ async def test_a_fix_in_a_cell(modern_editor: Editor, tmp_path: Path) -> None:
 async def test_a_finding_is_ignored_with_a_reason(modern_editor: Editor, tmp_path: Path) -> None:
     text, place = marked(PRELUDE + MISSPELT + "  # as it was\n")
     uri = modern_editor.open(tmp_path / "train.py", text)
-    action = await chosen(modern_editor, await actions_at(modern_editor, uri, place), "Ignore SHL103")
+    action = await chosen(
+        modern_editor, await actions_at(modern_editor, uri, place), "Ignore SHL103 on this line"
+    )
     ignored = after(action, uri, text)
     assert ignored == text.replace("  # as it was", "  # as it was  # shardlint: ignore[SHL103] say why")
     modern_editor.change(uri, 2, ignored)
@@ -163,7 +165,7 @@ async def test_the_reason_is_typed_where_the_client_takes_snippets(connected: Ed
     await connected.start(pulls=True, modern=True, snippets=True)
     text, place = marked(PRELUDE + MISSPELT + "\n")
     uri = connected.open(tmp_path / "train.py", text)
-    action = await chosen(connected, await actions_at(connected, uri, place), "Ignore SHL103")
+    action = await chosen(connected, await actions_at(connected, uri, place), "Ignore SHL103 on this line")
     assert after(action, uri, text).endswith("  # shardlint: ignore[SHL103] ${1:why}\n")
 
 

@@ -47,7 +47,7 @@ CASES = {
     "an axis that stands twice on a line": (
         PLACE.replace('"model"', '«"model"»')
         + 'y = (NamedSharding(mesh, P("model")), NamedSharding(mesh, P("model")))\n',
-        ["used 3 times: [train.py:7]", "#L7), [train.py:8](", "#L8)\n\n---"],
+        ["used 3 times in this file and what it imports: [train.py:7]", "#L7), [train.py:8](", "#L8)\n\n---"],
     ),
     "an array by its name": (PLACE + "print(«x»)\n", ["**`x`**", "`f32[4, 4]`", "one device"]),
     "a parameter": (
@@ -61,6 +61,14 @@ CASES = {
         "def body(«a»):\n    return a * 2\n"
         "jax.shard_map(body, mesh=mesh, in_specs=P('data'), out_specs=P('data'))(jnp.zeros((8, 16)))\n",
         ["`f32[4, 16]`", "on each device"],
+    ),
+    "an array in a jitted function": (
+        "@jax.jit\ndef f(x):\n    «h» = x @ x.T\n    return h.sum()\nf(jnp.zeros((8, 16)))\n",
+        ["**`h`** `f32[8, 8]` (256 bytes)", "spec: none is written: the compiler decides"],
+    ),
+    "a parameter of a jitted function": (
+        "@jax.jit\ndef f(«x»):\n    return x.sum()\nf(jnp.zeros((8, 16)))\n",
+        ["**`x`** `f32[8, 16]`"],
     ),
     "an axis of a mesh": (
         PLACE.replace('"model"', '«"model"»') + "P('model'), print('model')\n",

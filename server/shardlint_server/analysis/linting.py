@@ -10,10 +10,10 @@ from pygls import uris
 from pygls.workspace import PositionCodec
 
 from shardlint.api import (
+    Analysis,
     Linter,
     Settings,
     editing,
-    read_source,
     source_from_cells,
     source_from_text,
 )
@@ -55,26 +55,25 @@ class TargetLinter:
             settings = self._configuration.settings_of(target.path)
             linter = Linter(dataclasses.replace(settings, editing=True), analyzer=self._analyzer)
             analysis = linter.analysis(source_of(target))
-        findings = (*map(self._marked, analysis.findings), *self._disagreements(target))
+            new = editing.without_known(analysis.source, analysis.findings, settings)
+        findings = (*map(self._marked, new), *self._disagreements(target))
         analysis = dataclasses.replace(analysis, findings=findings)
         diagnostics = self._diagnostics(target, analysis.findings, settings, opened)
         return Report(diagnostics, analysis, settings, record)
 
-    def on_disk(
-        self, path: str, opened: Mapping[str, bytes]
-    ) -> tuple[editing.Record, Sequence[types.Diagnostic]]:
-        """Lint a file that is not open; return what was read for that, too.
+    def on_disk(self, analysis: Analysis, opened: Mapping[str, bytes]) -> Sequence[types.Diagnostic]:
+        """Return the findings in a file that is not open.
 
         What is in the cells of a notebook is shown where they stand in its file.
         """
-        with editing.opened(opened), editing.recorded() as record:
-            settings = self._configuration.settings_of(path)
-            source = read_source(path)
-            placed = editing.placed(source, Linter(settings).analysis(source).findings)
+        path = analysis.source.path
+        settings = self._configuration.settings_of(path)
+        new = editing.without_known(analysis.source, analysis.findings, settings)
+        placed = editing.placed(analysis.source, new)
         uri = uris.from_fs_path(path) or path
         target = Target(uri, path, (Part(uri, None, placed.text),))
         findings = [self._marked(finding) for finding in placed.findings]
-        return record, self._diagnostics(target, findings, settings, opened)[uri]
+        return self._diagnostics(target, findings, settings, opened)[uri]
 
     def _diagnostics(
         self, target: Target, findings: Iterable[Finding], settings: Settings, opened: Mapping[str, bytes]

@@ -17,6 +17,8 @@ from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint_server.documents.conversion import Text, split_lines
 
+#: What the addresses of older versions of files, and of repositories elsewhere, begin with.
+_SHOWN = frozenset({"git", "gitfs", "gitlens", "fugitive", "diffview", "vscode-vfs", "vscode-scm"})
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
@@ -119,9 +121,14 @@ def target_of(workspace: Workspace, uri: str) -> Target | None:
     if notebook is not None:
         return Target(notebook.uri, path_of(notebook.uri), _cells(workspace, notebook), is_notebook=True)
     document = workspace.text_documents.get(unquote(uri))
-    if document is None:
+    if document is None or not _is_program(uri):
         return None
     return Target(uri, path_of(uri), (Part(uri, document.version, document.source),))
+
+
+def _is_program(uri: str) -> bool:
+    """Return whether a document is analysed: it is no configuration, nor a text that is only shown."""
+    return uri.partition(":")[0] not in _SHOWN and not path_of(uri).endswith(".toml")
 
 
 def _cells(workspace: Workspace, notebook: types.NotebookDocument) -> tuple[Part, ...]:

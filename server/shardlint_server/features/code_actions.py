@@ -10,7 +10,7 @@ from typing import Any
 from lsprotocol import types
 
 from shardlint.api import Analysis, Linter, Settings, editing, media
-from shardlint.model.findings import Applicability, Finding, Fix
+from shardlint.model.findings import Applicability, Edit, Finding, Fix
 from shardlint.model.uses import MeshUse
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint_server.analysis.linting import source_of
@@ -18,7 +18,7 @@ from shardlint_server.analysis.worker import Urgency
 from shardlint_server.documents.conversion import split_lines, to_range
 from shardlint_server.documents.documents import Part, Target
 from shardlint_server.documents.edits import difference, takes_snippets, text_edits, workspace_edit
-from shardlint_server.features import confirm_command
+from shardlint_server.features import baseline, confirm_command
 from shardlint_server.session import ShardlintServer
 
 FIX_ALL = "source.fixAll.shardlint"
@@ -150,6 +150,12 @@ def _quick_fixes(request: _Request) -> Iterator[types.CodeAction | None]:
         yield _confirmation(request, finding, diagnostic)
     for finding, diagnostic in found:
         yield _ignored(request, finding, diagnostic)
+    for finding, diagnostic in {
+        finding.code: (finding, diagnostic) for finding, diagnostic in found
+    }.values():
+        yield _ignored_everywhere(request, finding, diagnostic)
+    for finding, diagnostic in found:
+        yield _accepted(request, finding, diagnostic)
 
 
 def _titled(fix: Fix, finding: Finding) -> Fix:
@@ -200,16 +206,37 @@ def _confirmation(
 
 
 def _ignored(request: _Request, finding: Finding, diagnostic: types.Diagnostic) -> types.CodeAction | None:
-    if finding.expected:
+    edits = editing.ignoring(request.analysis.source, finding, _REASON)
+    return _with_reason(request, finding, diagnostic, edits, "on this line")
+
+
+def _ignored_everywhere(
+    request: _Request, finding: Finding, diagnostic: types.Diagnostic
+) -> types.CodeAction | None:
+    edits = editing.ignoring_everywhere(request.analysis.source, finding, _REASON)
+    return _with_reason(request, finding, diagnostic, edits, "in this file")
+
+
+def _with_reason(
+    request: _Request, finding: Finding, diagnostic: types.Diagnostic, edits: Sequence[Edit], where: str
+) -> types.CodeAction | None:
+    """Return the action that ignores a finding by a comment, whose reason is to be written."""
+    if finding.expected or not edits:
         return None
     snippets = takes_snippets(request.server.client_capabilities)
-    edits = editing.ignoring(request.analysis.source, finding, _REASON)
-    if not edits:
-        return None
     if snippets:
-        edits = tuple(replace(edit, text=_as_snippet(edit.text)) for edit in edits)
-    fix = Fix(f"ignore {finding.code} on this line, with a reason", Applicability.UNSAFE, edits)
+        edits = [replace(edit, text=_as_snippet(edit.text)) for edit in edits]
+    fix = Fix(f"ignore {finding.code} {where}, with a reason", Applicability.UNSAFE, tuple(edits))
     return request.of_fix(fix, diagnostic, snippets=snippets)
+
+
+def _accepted(request: _Request, finding: Finding, diagnostic: types.Diagnostic) -> types.CodeAction | None:
+    if not baseline.is_offered(request.server, finding, request.settings):
+        return None
+    title = f"Add to the baseline ({finding.code})"
+    arguments = confirm_command.arguments_for(request.part.uri, finding)
+    command = types.Command(title=title, command=baseline.ADD, arguments=[arguments])
+    return types.CodeAction(title=title, kind=_QUICK, diagnostics=[diagnostic], command=command)
 
 
 def _as_snippet(text: str) -> str:

@@ -41,7 +41,7 @@ async def confirm(server: ShardlintServer, arguments: dict[str, Any]) -> dict[st
     known = await server.analyses.settled(str(arguments.get("uri")))
     if known is None or known[1].analysis is None or known[1].settings is None:
         return None
-    settings, finding = known[1].settings, _found(known[1].analysis.findings, arguments)
+    settings, finding = known[1].settings, finding_of(known[1].analysis.findings, arguments)
     if finding is None:
         return None
     shunned = server.shunned(known[0].path)
@@ -69,7 +69,7 @@ async def confirm(server: ShardlintServer, arguments: dict[str, Any]) -> dict[st
     return {"confirmation": str(confirmed.confirmation), "said": said_of(confirmed)}
 
 
-def _found(findings: tuple[Finding, ...], arguments: dict[str, Any]) -> Finding | None:
+def finding_of(findings: tuple[Finding, ...], arguments: dict[str, Any]) -> Finding | None:
     """Return the finding that the arguments identify: it may have moved since."""
     candidates = [
         f

@@ -100,9 +100,19 @@ class _Hover:
 
     def _axis(self) -> Iterator[str]:
         found = self._insight.axes.at(self._at.path, self._at.line, self._at.column, self._at.part.cell)
-        if found is not None:
-            self._about(found[0])
-            yield axis_text(found[1], self._links)
+        if found is None:
+            return
+        self._about(found[0])
+        project = self._server.projects.present(self._insight)
+        everywhere = (
+            None
+            if project is None
+            else project.at(self._at.path, self._at.line, self._at.column, self._at.part.cell)
+        )
+        if everywhere is not None:
+            yield axis_text(everywhere[1], self._links, "the project")
+        else:
+            yield axis_text(found[1], self._links, "this file and what it imports")
 
     def _links(self, spans: Sequence[Span]) -> str:
         """Return links to the lines of places, the first few of them."""

@@ -13,6 +13,7 @@ from pygls import uris
 
 from shardlint.api import Linter, editing
 from shardlint.support.lazy_dataclass import dataclass
+from shardlint_server.analysis.project_files import FEW
 from shardlint_server.analysis.worker import Superseded, Urgency
 from shardlint_server.features.diagnostics import result_id
 from shardlint_server.presentation.progress import Bar, late_progress, progress
@@ -20,8 +21,6 @@ from shardlint_server.session import ShardlintServer
 
 #: Seconds between two parts of an answer.
 _INTERVAL = 0.25
-#: A folder with more files that matter is not checked as a whole, unless its user says so.
-_FEW = 200
 T = TypeVar("T")
 Item = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
 
@@ -34,6 +33,14 @@ class _Known:
     items: Sequence[types.Diagnostic]
 
 
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder of the workspace; of one that ``is_small`` the analyses are kept."""
+
+    path: str
+    is_small: bool
+
+
 class WorkspaceReports:
     """Reports on the files of the workspace, kept while the files they depend on are unchanged."""
 
@@ -44,6 +51,7 @@ class WorkspaceReports:
         self._last: tuple[int, dict[str, str]] = (-1, {})
         #: The generation in which the user cancelled an answer.
         self._cancelled = -1
+        self._counting: asyncio.Task[None] | None = None
 
     async def answer(
         self, params: types.WorkspaceDiagnosticParams, bar: Bar
@@ -60,7 +68,7 @@ class WorkspaceReports:
         sender = _Sender(self._server, params.partial_result_token)
         results: dict[str, str] = {}
         paths = await self._submit(self._paths)
-        for number, path in enumerate(paths):
+        for number, (path, folder) in enumerate(paths.items()):
             if bar.cancelled.is_set():
                 # A client that asks again and again is not given what its user has cancelled.
                 self._cancelled = generation
@@ -68,16 +76,19 @@ class WorkspaceReports:
             bar.report(path.rpartition("/")[2], number, len(paths))
             uri = uris.from_fs_path(path)
             assert uri is not None
-            for item in await self._of_file(uri, path, before):
+            for item in await self._of_file(uri, path, folder, before):
                 results[item.uri] = item.result_id or ""
                 sender.send(item)
         for gone in before.keys() - results.keys():
             sender.send(types.WorkspaceFullDocumentDiagnosticReport(uri=gone, items=[]))
-        self._known = {path: known for path, known in self._known.items() if path in set(paths)}
+        await self._submit(lambda _: self._server.projects.save())
+        self._known = {path: known for path, known in self._known.items() if path in paths}
+        for small in {folder.path for folder in paths.values() if folder.is_small}:
+            self._count(small)
         self._last = (generation, results)
         return sender.end()
 
-    async def _of_file(self, uri: str, path: str, before: dict[str, str]) -> list[Item]:
+    async def _of_file(self, uri: str, path: str, folder: _Folder, before: dict[str, str]) -> list[Item]:
         opened = await self._server.analyses.latest(uri)
         if opened is not None:
             target, report = opened
@@ -85,7 +96,12 @@ class WorkspaceReports:
                 _item(part.uri, report.diagnostics.get(part.uri, ()), before, part.version)
                 for part in target.parts
             ]
-        return [_item(uri, await self._submit(partial(self._check, path)), before)]
+        return [_item(uri, await self._submit(partial(self._check, path, folder)), before)]
+
+    def _count(self, folder: str) -> None:
+        """Have the axes of a small folder known, so that hovers can tell how often one is used."""
+        if self._counting is None or self._counting.done():
+            self._counting = asyncio.create_task(self._server.projects.count(folder))
 
     async def _submit(self, work: Callable[[dict[str, bytes]], T]) -> T:
         """Run work at the lowest urgency."""
@@ -103,10 +119,10 @@ class WorkspaceReports:
 
     # -- in the thread that analyses --------------------------------------------------------------
 
-    def _paths(self, opened: dict[str, bytes]) -> list[str]:
-        """Return the relevant files of all folders."""
+    def _paths(self, opened: dict[str, bytes]) -> dict[str, _Folder]:
+        """Return the relevant files of all folders, with the folder of each."""
         configuration = self._server.configuration
-        found: dict[str, None] = {}
+        found: dict[str, _Folder] = {}
         with editing.opened(opened):
             for folder in self._server.folders():
                 options = configuration.options_of(folder)
@@ -115,17 +131,24 @@ class WorkspaceReports:
                 settings = configuration.settings_of_folder(folder)
                 linter = Linter(settings, configuration.settings_of_folder)
                 _, sources = linter.read_paths([folder], lambda *_: editing.look())
-                if options.diagnosticMode == "auto" and len(sources) > _FEW:
+                is_small = len(sources) <= FEW
+                if options.diagnosticMode == "auto" and not is_small:
                     continue
-                found.update(dict.fromkeys(source.path for source in sources))
-        return list(found)
+                for source in sources:
+                    found.setdefault(source.path, _Folder(folder, is_small))
+        return found
 
-    def _check(self, path: str, opened: dict[str, bytes]) -> Sequence[types.Diagnostic]:
+    def _check(self, path: str, folder: _Folder, opened: dict[str, bytes]) -> Sequence[types.Diagnostic]:
         known = self._known.get(path)
         with editing.opened(opened):
             if known is not None and known.record.holds():
                 return known.items
-        record, items = self._server.linter.on_disk(path, opened)
+        with editing.opened(opened), editing.recorded() as record:
+            analysed = self._server.projects.on_disk(folder.path, path, opened)
+            analysed.record.include()
+            items = self._server.linter.on_disk(analysed.analysis, opened)
+        if folder.is_small:
+            self._server.projects.keep(folder.path, analysed)
         self._known[path] = _Known(record, items)
         return items
 

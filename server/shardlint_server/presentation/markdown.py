@@ -48,6 +48,8 @@ def _rows(known: Known) -> Iterator[tuple[str, str]]:
         yield "on each device", f"{media.code(str(known.array))}, inside `shard_map`"
     if known.spec is not None:
         yield "spec", media.code(str(known.spec))
+    elif known.in_jit:
+        yield "spec", "none is written: the compiler decides"
     if known.mesh is not None:
         kinds = list(dict.fromkeys(known.mesh.types))
         types = f"{kinds[0]} axes" if len(kinds) == 1 else f"axes {', '.join(known.mesh.types)}"
@@ -78,8 +80,8 @@ def _devices(count: int) -> str:
     return f"{count} device{'s' * (count != 1)}"
 
 
-def axis_text(axis: Axis, links: Links) -> str:
-    """Return the description of an axis, with its uses."""
+def axis_text(axis: Axis, links: Links, where: str) -> str:
+    """Return the description of an axis, with its uses, and where these were counted."""
     size = f", size {axis.size}" if isinstance(axis.size, int) else ""
     name = media.markdown(f'"{axis.name}"')
     lines = [f"**{name}**: {axis.kind}{size}"]
@@ -90,5 +92,5 @@ def axis_text(axis: Axis, links: Links) -> str:
         rows.append(f"- defined at {links(definitions)}")
     used = [one.span for one in axis.occurrences if one.span not in definitions]
     if used:
-        rows.append(f"- used {len(used)} time{'s' * (len(used) != 1)}: {links(used)}")
+        rows.append(f"- used {len(used)} time{'s' * (len(used) != 1)} in {where}: {links(used)}")
     return "\n\n".join([*lines, "\n".join(rows)] if rows else lines)

@@ -15,7 +15,7 @@ _THEIRS = frozenset({"interpreter", "path", "importStrategy", "trace"})
 #: What only ``initializationOptions`` may say: elsewhere a file of the workspace could.
 _ONCE = frozenset({"python", "trusted"})
 #: The kinds of inlay hints.
-HINTS = ("shards", "localShapes", "collectives")
+HINTS = ("shards", "localShapes", "collectives", "devices")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Options:
     requests it; with ``auto`` only in folders with few files. ``debounce`` is the pause in typing, in
     milliseconds, after which a text is checked. ``python`` is an interpreter that has JAX, and ``trusted`` is
     true if the user trusts the workspace, so that its code may be run on request: both can be set at the
-    start only. ``inlayHints`` turns kinds of
-    inlay hints off: ``shards`` after specs, ``localShapes`` in bodies of shard_map, and ``collectives`` at
-    lines of a program that was compiled.
+    start only. ``inlayHints`` turns kinds of inlay hints off: ``shards`` after specs, ``localShapes`` in
+    bodies of shard_map, and ``collectives`` at lines of a program that was compiled; and on, that hints tell
+    the number of ``devices``.
     """
 
     enable: bool = True
@@ -71,7 +71,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "python": ("the path of a Python interpreter", _is_text),
     "trusted": ("true or false", _is_boolean),
     "inlayHints": (
-        'an object in which "shards", "localShapes" and "collectives" are true or false',
+        'an object in which "shards", "localShapes", "collectives" and "devices" are true or false',
         lambda value: (
             isinstance(value, dict)
             and all(name in HINTS and _is_boolean(shown) for name, shown in value.items())

@@ -2,7 +2,9 @@
  * shardlint in VS Code: starts the server that is installed beside the user's Python, and passes settings on.
  */
 import * as vscode from "vscode";
-import { LayoutView, openReport, runFixture, showCompiled } from "./commands";
+import { Colouring } from "./colouring";
+import { runFixture, showCompiled } from "./commands";
+import { LayoutPanel, Reports } from "./panels";
 import { onInterpreterSelected } from "./python";
 import { Refusals } from "./refusing";
 import { Session } from "./session";
@@ -22,18 +24,20 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     (refused, asked) => void refusals.tell(refused, asked),
   );
   session = started;
-  const layouts = new LayoutView(started);
+  const layout = new LayoutPanel(started);
+  const reports = new Reports(started, context.globalStorageUri);
   const command = (name: string, does: () => unknown) =>
     vscode.commands.registerCommand(`${SECTION}.${name}`, does);
   context.subscriptions.push(
     output,
     status,
-    layouts,
-    vscode.workspace.registerTextDocumentContentProvider(LayoutView.SCHEME, layouts),
+    layout,
+    reports,
+    new Colouring(started),
     command("restart", () => started.restart(true)),
     command("showOutput", () => output.show()),
-    command("showLayout", () => layouts.show()),
-    command("openReport", () => openReport(started, context.globalStorageUri)),
+    command("showLayout", () => layout.show()),
+    command("openReport", (folder?: vscode.Uri) => reports.show(folder)),
     command("runFixtureInTerminal", () => runFixture(started)),
     command("showCompiled", () => showCompiled()),
     vscode.workspace.onDidChangeConfiguration((event) => {

@@ -6,3 +6,8 @@ export const SELECTOR = [
   { scheme: "untitled", language: "python" },
   { scheme: "vscode-notebook-cell", language: "python" },
 ];
+
+/** The configuration files in which keys and codes are completed. */
+export const CONFIGURATIONS = [
+  { scheme: "file", pattern: "**/{shardlint.toml,.shardlint.toml,pyproject.toml}" },
+];

@@ -11,7 +11,7 @@ import {
 } from "vscode-languageclient/node";
 import { type Candidate, candidates, commandLine } from "./launching";
 import { choose, type Refused } from "./probing";
-import { SELECTOR } from "./selector";
+import { CONFIGURATIONS, SELECTOR } from "./selector";
 import {
   folders,
   isEnabled,
@@ -23,7 +23,16 @@ import {
 } from "./settings";
 import type { Status } from "./status";
 
+const TOKENS = "textDocument/semanticTokens/full";
+
+function document(uri: vscode.Uri): { uri: string } {
+  return { uri: uri.toString() };
+}
+
 export class Session {
+  private readonly runs = new vscode.EventEmitter<void>();
+  /** Fires when a server has started. */
+  readonly onRunning = this.runs.event;
   private client: LanguageClient | undefined;
   private candidate: Candidate | undefined;
   private options: ServerOptions | undefined;
@@ -82,6 +91,28 @@ export class Session {
     return this.candidate ?? this.choose(true);
   }
 
+  /** The page about the arrays on a line of a document, counted from 0. */
+  async layout(uri: vscode.Uri, line: number): Promise<string | undefined> {
+    const found = await this.ask<{ html: string }>("shardlint/layout", { textDocument: document(uri), line });
+    return found?.html;
+  }
+
+  /** The semantic tokens of a document, as the protocol packs them. */
+  async tokens(uri: vscode.Uri): Promise<number[] | undefined> {
+    const found = await this.ask<{ data: number[] }>(TOKENS, { textDocument: document(uri) });
+    return found?.data;
+  }
+
+  private async ask<T>(method: string, params: object): Promise<T | undefined> {
+    if (this.client?.state !== State.Running) return undefined;
+    try {
+      return (await this.client.sendRequest<T | null>(method, params)) ?? undefined;
+    } catch (error) {
+      this.output.debug(`${method}: ${String(error)}`); // cancelled, or the server is being stopped
+      return undefined;
+    }
+  }
+
   /** Where programs start. */
   get folder(): string {
     const first = vscode.workspace.isTrusted ? folders()[0] : undefined;
@@ -130,13 +161,16 @@ export class Session {
       "shardlint",
       { command: line.command, args: line.args, options: { cwd: this.folder } },
       {
-        documentSelector: SELECTOR,
+        documentSelector: [...SELECTOR, ...CONFIGURATIONS],
         outputChannel: this.output,
         revealOutputChannelOn: RevealOutputChannelOn.Never,
         initializationOptions: this.options,
         markdown: { isTrusted: false, supportHtml: false }, // a link in a hover runs no command
         initializationFailedHandler: () => false, // neither again nor another message: see below
         middleware: {
+          // VS Code takes the tokens of one extension only, which is to be Python's: see colouring.ts.
+          provideDocumentSemanticTokens: () => undefined,
+          provideDocumentRangeSemanticTokens: () => undefined,
           workspace: {
             configuration: (params, _token, next) =>
               Promise.all(
@@ -170,6 +204,7 @@ export class Session {
     } else if (state === State.Running) {
       const version = client.initializeResult?.serverInfo?.version ?? "";
       this.output.info(`runs shardlint ${version}`);
+      this.runs.fire();
       this.status.running(version, `${candidate.command} (${candidate.origin})`);
     } else {
       this.status.failed("the server has stopped");

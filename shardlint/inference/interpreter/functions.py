@@ -122,7 +122,7 @@ def run_function(
     )
     interpreter.frames.append(frame)
     try:
-        if interpreter.context.body == code.key:
+        if interpreter.settings.editing:
             note_parameters(interpreter, code, bound)
         if isinstance(node, cst.Lambda):
             return interpreter.evaluate(node.body)

@@ -11,6 +11,7 @@ from shardlint.inference.evaluation.monkeypatches import is_set
 from shardlint.inference.interpreter.assignment import bind
 from shardlint.inference.machine.variable_reads import note_variable
 from shardlint.inference.overlays.registry import is_known
+from shardlint.inference.recording.editor_uses import TELLING, note_read
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
@@ -101,4 +102,8 @@ def import_from(interpreter: Machine, node: cst.ImportFrom) -> None:
                 value = project.external(interpreter, full)
         else:
             value = Unknown(f"`{imported}` comes from a module that is not seen")
+        if type(value) in TELLING and interpreter.settings.editing:
+            for written in (alias.name, *([alias.asname.name] if alias.asname else [])):
+                if isinstance(written, cst.Name):
+                    note_read(interpreter, written, value)
         bind(interpreter, bound, value)

@@ -58,7 +58,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions import Release
 from shardlint.model.defaults import BY_DEFAULT, defaults_in
 from shardlint.model.spans import Place, Span
-from shardlint.model.uses import Environment, Fact, FileProblem, Use
+from shardlint.model.uses import ArrayUse, Environment, Fact, FileProblem, Use
 from shardlint.support.temporarily import Meanwhile
 
 if TYPE_CHECKING:
@@ -181,7 +181,8 @@ class Interpreter:
                 use = replace(use, facts=(*use.facts, *shown))
             reached = known_call(self.frames)
             self.uses.append(use if reached is None else replace(use, facts=(*use.facts, reached)))
-        self.budget.meet(use, self.is_silent)
+        if not isinstance(use, ArrayUse):
+            self.budget.meet(use, self.is_silent)
 
     @property
     def supposes(self) -> bool:

@@ -22,7 +22,7 @@ from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.model.spans import Place
-from shardlint.model.uses import Fact, LocalUse, ValueUse
+from shardlint.model.uses import ArrayUse, Fact, LocalUse, ValueUse
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
@@ -32,13 +32,17 @@ TELLING = frozenset({MeshValue, SpecValue, ShardingValue, Array, Alternatives})
 
 
 def note_parameters(interpreter: Machine, code: Code, bound: dict[str, Value]) -> None:
-    """Record the parameters of a body."""
+    """Record the parameters of a function; of a body, their shapes on each device."""
     params = parameters(code)
-    for parameter in (*params.posonly_params, *params.params):
+    is_body = interpreter.context.body == code.key
+    for parameter in (*params.posonly_params, *params.params, *(() if is_body else params.kwonly_params)):
         name = parameter.name.value
         if name in bound:
             place = NodePlace(code.header_unit, parameter.name)
-            _record_local(interpreter, place, name, bound[name], parameter=True)
+            if is_body:
+                _record_local(interpreter, place, name, bound[name], parameter=True)
+            else:
+                _record_value(interpreter, place, name, bound[name])
 
 
 def note_assigned(interpreter: Machine, target: cst.Name, value: Value) -> None:
@@ -58,22 +62,39 @@ def _is_body(interpreter: Machine, frame: Frame) -> bool:
 
 
 def note_read(interpreter: Machine, node: cst.Name | cst.Attribute, value: Value) -> None:
-    """Record a name that holds a mesh, a spec, a sharding or an array on a mesh."""
+    """Record a name that holds a mesh, a spec, a sharding or an array."""
+    name = node.value if isinstance(node, cst.Name) else node.attr.value
+    _record_value(interpreter, interpreter.place(node), name, value)
+
+
+def _record_value(interpreter: Machine, place: Place, name: str, value: Value) -> None:
     if type(value) not in TELLING or interpreter.is_silent:
         return
+    around = interpreter.context
+    in_body = around.body is not None or around.bound_axes != ()
     for option in options(value):
         if (sharding := _held(option)) is not None:
             mesh, spec, shape, dtype, facts = sharding
             interpreter.record(
                 ValueUse(
-                    place=interpreter.place(node),
+                    place=place,
                     environment=interpreter.environment(),
                     facts=tuple(facts),
-                    name=node.value if isinstance(node, cst.Name) else node.attr.value,
+                    name=name,
                     mesh=mesh,
                     spec=spec,
                     shape=shape,
                     dtype=dtype,
+                )
+            )
+        elif isinstance(option, Array) and option.shape is not None and not (option.numpy or in_body):
+            interpreter.record(
+                ArrayUse(
+                    place=place,
+                    environment=interpreter.environment(),
+                    name=name,
+                    shape=option.shape,
+                    dtype=option.dtype,
                 )
             )
 
@@ -98,16 +119,19 @@ def _held(value: Value) -> _Held | None:
             None,
             [*_made(spec.spec, spec.origin), *_made(mesh.mesh, mesh.origin)],
         )
-    if isinstance(value, Array) and value.sharding is not None and value.shape is not None:
-        held = _held(value.sharding)
+    if isinstance(value, Array) and value.shape is not None:
+        held = None if value.sharding is None else _held(value.sharding)
         if held is not None:
             return held[0], held[1], value.shape, value.dtype, held[4]
     return None
 
 
 def _made(what: Mesh | Spec, origin: Place | None) -> list[Fact]:
-    words = f"the mesh has the axes {what}" if isinstance(what, Mesh) else f"{what} is written here"
-    return [] if origin is None else [Fact(words, origin)]
+    if origin is None:
+        return []
+    if isinstance(what, Mesh):
+        return [Fact(f"the mesh has the axes {what}", origin, what)]
+    return [Fact(f"{what} is written here", origin)]
 
 
 def _record_local(interpreter: Machine, place: Place, name: str, value: Value, *, parameter: bool) -> None:

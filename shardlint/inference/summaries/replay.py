@@ -14,7 +14,7 @@ from shardlint.inference.summaries.canonical_keys import Keys, enclosing_scopes
 from shardlint.inference.summaries.instantiation import Instantiation
 from shardlint.inference.summaries.summary import CallSummary
 from shardlint.model.spans import Place
-from shardlint.model.uses import Use
+from shardlint.model.uses import ArrayUse, Use
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
@@ -53,7 +53,8 @@ def record(interpreter: Machine, uses: Sequence[Use], notes: list[Note]) -> None
 def charge_for_copies(interpreter: Machine, one: CallSummary) -> None:
     """Charge steps for uses that became variants, which nothing else bounds. Raises Exhausted."""
     if interpreter.variants[1] > 1 and not interpreter.is_silent:
-        interpreter.budget.tick(len(one.trace.uses) * _COPY)
+        judged = sum(not isinstance(use, ArrayUse) for use in one.trace.uses)
+        interpreter.budget.tick(judged * _COPY)
 
 
 def replay(

@@ -45,6 +45,21 @@ ul.findings { list-style: none; padding: 0; margin: 0; display: grid; gap: 8px }
 input[type=search] { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line);
   border-radius: 8px; padding: 7px 12px; width: 320px; max-width: 100%; margin: 0 0 12px }
 @media (max-width: 800px) { .bars .row { grid-template-columns: 1fr } }
+/* Editors that show the page tell their theme's colours. */
+[data-vscode-theme-kind] { --back: var(--vscode-editor-background);
+  --card: var(--vscode-editorWidget-background); --ink: var(--vscode-editor-foreground);
+  --soft: var(--vscode-descriptionForeground);
+  --line: var(--vscode-widget-border, var(--vscode-panel-border));
+  --accent: var(--vscode-textLink-foreground); --bad: var(--vscode-errorForeground);
+  --bad-back: var(--vscode-inputValidation-errorBackground, transparent);
+  --warn: var(--vscode-editorWarning-foreground);
+  --warn-back: var(--vscode-inputValidation-warningBackground, transparent);
+  font-family: var(--vscode-font-family); padding: 20px }
+[data-vscode-theme-kind] code { color: inherit; background: none; padding: 0;
+  font-family: var(--vscode-editor-font-family) }
+.vscode-light { --sat: 62%; --light: 74% } .vscode-dark, .vscode-high-contrast { --sat: 38%; --light: 42% }
+.panel { padding: 12px 16px } .panel .card { padding: 10px 14px } .panel table { width: auto }
+.panel th, .panel td { padding: 3px 16px 3px 0; border: 0 } .panel th { background: none }
 @media print { input[type=search] { display: none } body { max-width: none } .card { break-inside: avoid } }
 """
 

@@ -15,7 +15,7 @@ from shardlint.api import media
 from shardlint.model.spans import Span
 from shardlint_server.documents.conversion import Text, to_range
 from shardlint_server.documents.texts import text_of, written
-from shardlint_server.features.axis_symbols import axis_at, project_axis_at
+from shardlint_server.features.navigation.axes import axis_at, project_axis_at
 from shardlint_server.session import ShardlintServer
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ async def prepare(
 
 async def rename(server: ShardlintServer, params: types.RenameParams) -> types.WorkspaceEdit | None:
     """Return the edits that rename all known occurrences of an axis."""
-    found = await project_axis_at(server, params.text_document.uri, params.position)
+    found = await project_axis_at(server, params.text_document.uri, params.position, stored=False)
     if found is None:
         raise Refused("no name of an axis stands here")
     _, axis, axes = found

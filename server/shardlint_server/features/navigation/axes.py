@@ -72,11 +72,11 @@ async def axis_at(server: ShardlintServer, uri: str, position: types.Position) -
 
 
 async def project_axis_at(
-    server: ShardlintServer, uri: str, position: types.Position
+    server: ShardlintServer, uri: str, position: types.Position, stored: bool = True
 ) -> tuple[Span, Axis, AxisIndex] | None:
     """Return the same as `axis_at`, with the axis as known in the project, and all axes of the project.
 
-    Raises JsonRpcRequestCancelled when the user cancels.
+    With ``stored`` false, results on disk do not count. Raises JsonRpcRequestCancelled when the user cancels.
     """
     insight = await server.insights.settled(uri, asked=True)
     at = None if insight is None else position_in(server.workspace.position_codec, insight, uri, position)
@@ -89,7 +89,7 @@ async def project_axis_at(
                 bar.report(message, done, of)
                 return bar.cancelled.is_set()
 
-            axes = await server.projects.around(insight, report)
+            axes = await server.projects.around(insight, report, stored)
     except asyncio.CancelledError:
         server.worker.look()
         raise
