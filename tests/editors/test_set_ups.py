@@ -69,7 +69,7 @@ def test_neovim(project: Path, tmp_path: Path) -> None:
     shown = [(found["code"], found["line"], found["column"], found["severity"]) for found in seen["findings"]]
     assert shown == [("SHL202", 10, 56, 1), ("SHL103", 11, 65, 1)]
     assert "each device holds: `f32[16000, 128]`" in seen["hover"]
-    assert seen["hint"] == "→ f32[16000, 128] × 8 devices"
+    assert [part["value"] for part in seen["hint"]] == ["→ f32[16000, 128]"]
     assert seen["references"] == [6, 8]
     assert_renamed(seen)
     assert [found["code"] for found in seen["after_fix"]] == ["SHL202"]
