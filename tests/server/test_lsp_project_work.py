@@ -132,6 +132,10 @@ async def test_a_notebook_is_reported_in_its_cells_or_in_its_file(connected: Edi
         counts = {item.uri: len(getattr(item, "items", "?")) for item in report.items}
         return counts, {item.uri: item.result_id or "" for item in report.items}
 
+    first = await connected.workspace_diagnostic_async(types.WorkspaceDiagnosticParams([]))
+    (closed,) = first.items
+    assert isinstance(closed, types.WorkspaceFullDocumentDiagnosticReport)
+    assert closed.items[0].message.partition("\n")[0].endswith("(cell 2, line 1)")
     counts, before = await reported({})
     assert counts == {path.as_uri(): 1}
     notebook = Notebook(connected, path, cells)

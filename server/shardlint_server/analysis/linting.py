@@ -18,6 +18,7 @@ from shardlint.api import (
     source_from_text,
 )
 from shardlint.model.findings import Finding
+from shardlint.model.spans import Span
 from shardlint_server.analysis.analyses import Report
 from shardlint_server.documents.conversion import to_diagnostic
 from shardlint_server.documents.documents import Part, Target
@@ -72,7 +73,11 @@ class TargetLinter:
         placed = editing.placed(analysis.source, new)
         uri = uris.from_fs_path(path) or path
         target = Target(uri, path, (Part(uri, None, placed.text),))
-        findings = [self._marked(finding) for finding in placed.findings]
+        ours = [finding.span for finding in new if finding.span.path == path]
+        findings = [
+            _told_cell(self._marked(finding), span)
+            for finding, span in zip(placed.findings, ours, strict=True)
+        ]
         return self._diagnostics(target, findings, settings, opened)[uri]
 
     def _diagnostics(
@@ -89,6 +94,13 @@ class TargetLinter:
                 )
                 diagnostics[part.uri].append(diagnostic)
         return diagnostics
+
+
+def _told_cell(finding: Finding, span: Span) -> Finding:
+    """Return a finding that tells the cell of a closed notebook, whose file shows none."""
+    if span.cell is None:
+        return finding
+    return dataclasses.replace(finding, message=f"{finding.message} (cell {span.cell + 1}, line {span.line})")
 
 
 def source_of(target: Target) -> editing.Source:
