@@ -73,6 +73,8 @@ class ProjectFiles:
         self._stores: dict[str, tuple[editing.Analyzer, Callable[[], None]]] = {}
         #: The axes of a folder's files, and the generation that they are of.
         self._axes: dict[str, tuple[int, AxisIndex]] = {}
+        #: Folders with many files.
+        self._large: set[str] = set()
         self._kept: dict[tuple[str, bool], dict[str, FileAnalysis]] = {}
 
     def known(self, insight: Insight) -> AxisIndex | None:
@@ -99,11 +101,11 @@ class ProjectFiles:
         """
         found: dict[str, Analysis] = {}
         for folder in folders:
-            kept = self._kept.get((folder, True))
+            kept = {} if folder in self._large else await self._analysed(folder, [], report, most=FEW)
             if kept is None:
-                kept = await self._analysed(folder, [], report, most=FEW)
-                if kept is None:
-                    return None
+                return None
+            if folder in self._large:
+                kept = await self._submit(partial(self._valid, folder), Urgency.PROJECT)
             found.update({path: one.analysis for path, one in kept.items()})
         return found
 
@@ -141,19 +143,26 @@ class ProjectFiles:
             lambda opened: self._read(folder, beside, stored, opened), Urgency.PROJECT
         )
         if most is not None and len(sources) > most:
+            self._large.add(folder)
             return {}
         kept = self._kept.setdefault((folder, stored), {})
-        for number, (path, source) in enumerate(sources.items()):
-            if report(os.path.basename(path), number, len(sources)):
-                return None
-            known = await self._open(source)
-            if known is None:
-                work = partial(self._analysis, linter, source, kept.get(path))
-                known = await self._submit(work, Urgency.PROJECT)
-            kept[path] = known
+        try:
+            for number, (path, source) in enumerate(sources.items()):
+                if report(os.path.basename(path), number, len(sources)):
+                    return None
+                known = await self._open(source)
+                if known is None:
+                    work = partial(self._analysis, linter, source, kept.get(path))
+                    known = await self._submit(work, Urgency.PROJECT)
+                kept[path] = known
+        finally:
+            self.save_soon()
         self._kept[folder, stored] = kept = {path: kept[path] for path in sources}
-        await self._submit(lambda _: self.save(), Urgency.PROJECT)
         return kept
+
+    def save_soon(self) -> None:
+        """Have results written that are to be kept on disk, also those of work that was cancelled."""
+        self._submit(lambda _: self._save(), Urgency.PROJECT)
 
     async def _open(self, source: editing.Source) -> FileAnalysis | None:
         """Return the analysis of a file that is open: it is at hand, or will be."""
@@ -196,8 +205,14 @@ class ProjectFiles:
         """Keep the analysis of a file for all that ask."""
         self._kept.setdefault((folder, True), {})[found.source.path] = found
 
-    def save(self) -> None:
-        """Write results that are to be kept on disk."""
+    def _valid(self, folder: str, opened: dict[str, bytes]) -> dict[str, FileAnalysis]:
+        """Return the analyses of a folder's files that are at hand and still hold."""
+        with editing.opened(opened):
+            return {
+                path: one for path, one in self._kept.get((folder, True), {}).items() if one.record.holds()
+            }
+
+    def _save(self) -> None:
         for _, save in self._stores.values():
             save()
 

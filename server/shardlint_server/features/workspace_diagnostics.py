@@ -68,20 +68,22 @@ class WorkspaceReports:
         sender = _Sender(self._server, params.partial_result_token)
         results: dict[str, str] = {}
         paths = await self._submit(self._paths)
-        for number, (path, folder) in enumerate(paths.items()):
-            if bar.cancelled.is_set():
-                # A client that asks again and again is not given what its user has cancelled.
-                self._cancelled = generation
-                return sender.end()
-            bar.report(path.rpartition("/")[2], number, len(paths))
-            uri = uris.from_fs_path(path)
-            assert uri is not None
-            for item in await self._of_file(uri, path, folder, before):
-                results[item.uri] = item.result_id or ""
-                sender.send(item)
+        try:
+            for number, (path, folder) in enumerate(paths.items()):
+                if bar.cancelled.is_set():
+                    # A client that asks again and again is not given what its user has cancelled.
+                    self._cancelled = generation
+                    return sender.end()
+                bar.report(path.rpartition("/")[2], number, len(paths))
+                uri = uris.from_fs_path(path)
+                assert uri is not None
+                for item in await self._of_file(uri, path, folder, before):
+                    results[item.uri] = item.result_id or ""
+                    sender.send(item)
+        finally:
+            self._server.projects.save_soon()
         for gone in before.keys() - results.keys():
             sender.send(types.WorkspaceFullDocumentDiagnosticReport(uri=gone, items=[]))
-        await self._submit(lambda _: self._server.projects.save())
         self._known = {path: known for path, known in self._known.items() if path in paths}
         for small in {folder.path for folder in paths.values() if folder.is_small}:
             self._count(small)
