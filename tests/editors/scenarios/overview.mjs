@@ -4,7 +4,7 @@ export const workspace = "overview";
 export async function scenario(window) {
   const { page } = window;
   await window.openFile("layout.py");
-  await window.sees("→ f32[16000, 128] × 8 devices");
+  await window.sees("→ f32[16000, 128]");
   await window.squiggles(2);
   await page.setViewportSize({ width: 1280, height: 860 });
   await window.command("View: Toggle Primary Side Bar Visibility");
