@@ -23,7 +23,8 @@ from shardlint.support.lazy_dataclass import dataclass
 class Fact:
     """Something inference learned, in words, and its place; ``mesh`` is set if it is about that mesh.
 
-    ``kind`` is ``call`` for a call that leads there, ``shape`` for the place that gives an array its shape.
+    ``kind`` is ``call`` for a call that leads there, ``shape`` for the place that gives an array its shape,
+    ``use`` for the place where a spec that is written elsewhere is used.
     """
 
     message: str

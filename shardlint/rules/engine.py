@@ -13,6 +13,8 @@ from shardlint.model.uses import ApiReference, FileProblem, ParameterUse, Placem
 from shardlint.rules.base import AnyRule, Problem, ProjectRule, RuleSettings
 from shardlint.support.cancellation import look
 
+#: The most calls that one finding tells besides those of the first error at its place.
+_MOST_WAYS = 8
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -180,11 +182,29 @@ def _weight(finding: Finding) -> tuple[bool, int]:
 
 
 def _deduplicated(findings: Iterable[Finding]) -> list[Finding]:
-    """Return one finding a code and span, the first by `_weight`, in reading order."""
-    first: dict[Hashable, Finding] = {}
+    """Return one finding a code and span, the first by `_weight`, in reading order.
+
+    Of other errors there it has the calls that lead to them.
+    """
+    first: dict[tuple[str, Span], Finding] = {}
+    ways: dict[tuple[str, Span], dict[Related, None]] = {}
     for finding in sorted(findings, key=_weight):
-        first.setdefault((finding.code, finding.span), finding)
+        key = (finding.code, finding.span)
+        one = first.setdefault(key, finding)
+        if finding is not one and one.severity is Severity.ERROR and _weight(finding) == _weight(one):
+            ways.setdefault(key, {}).update(dict.fromkeys(_ways(finding)))
+    for key, found in ways.items():
+        one = first[key]
+        more = [way for way in found if way not in one.related and not _shows(way.span, one.span)]
+        first[key] = dataclasses.replace(one, related=(*one.related, *more[:_MOST_WAYS]))
     return sorted(first.values(), key=lambda f: (f.span.order(), f.code))
+
+
+def _ways(finding: Finding) -> Iterator[Related]:
+    """Yield the calls that lead to an error, and where what is wrong is used."""
+    for fact in finding.use.facts if finding.use is not None else ():
+        if fact.kind in ("call", "use"):
+            yield Related(fact.place.resolve(), fact.message)
 
 
 def _explained(findings: Iterable[Finding], explains: dict[str, tuple[str, ...]]) -> list[Finding]:

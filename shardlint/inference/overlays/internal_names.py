@@ -12,7 +12,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "api": ("jax",),
     "array": ("jax",),
     "config": ("jax.config", "jax"),
-    "core": ("jax",),
+    "core": ("jax", "jax.core"),
     "custom_derivatives": ("jax",),
     "lax.control_flow": ("jax.lax",),
     "lax.control_flow.conditionals": ("jax.lax",),
@@ -24,7 +24,10 @@ HOMES: dict[str, tuple[str, ...]] = {
     "lax.slicing": ("jax.lax",),
     "lax.special": ("jax.lax",),
     "lax.windowed_reductions": ("jax.lax",),
+    "layout": ("jax.experimental.layout",),
+    "mesh": ("jax.sharding",),
     "mesh_utils": ("jax.experimental.mesh_utils",),
+    "named_sharding": ("jax.sharding",),
     "nn.functions": ("jax.nn",),
     "nn.initializers": ("jax.nn.initializers",),
     "numpy.array_creation": ("jax.numpy",),
@@ -32,10 +35,12 @@ HOMES: dict[str, tuple[str, ...]] = {
     "numpy.reductions": ("jax.numpy",),
     "numpy.tensor_contractions": ("jax.numpy",),
     "numpy.ufuncs": ("jax.numpy",),
+    "partition_spec": ("jax.sharding",),
     "pjit": ("jax.experimental.pjit", "jax.sharding", "jax.lax"),
     "pmap": ("jax",),
     "random.core": ("jax.random",),
     "shard_map": ("jax",),
+    "sharding": ("jax.sharding",),
     "sharding_impls": ("jax", "jax.sharding"),
     "tree": ("jax.tree",),
     "tree_util": ("jax.tree_util",),
@@ -45,8 +50,8 @@ HOMES: dict[str, tuple[str, ...]] = {
 _EVERYWHERE: dict[str, str] = {
     name: f"jax.sharding.{name}"
     for name in (
-        "AbstractMesh", "AxisType", "Mesh", "NamedSharding", "PartitionSpec", "get_abstract_mesh",
-        "use_abstract_mesh",
+        "AbstractMesh", "AxisType", "Mesh", "NamedSharding", "PartitionSpec", "Sharding",
+        "get_abstract_mesh", "use_abstract_mesh",
     )
 }  # fmt: skip
 _ELSEWHERE = f"{INTERNAL}pallas."

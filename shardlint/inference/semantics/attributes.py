@@ -175,6 +175,8 @@ def _of_python(value: Tuple | ListValue | DictValue | SetValue | Const, name: st
 
 def _of_native(interpreter: Machine, value: Native, name: str) -> Value:
     if name in value.attributes:
+        if name in ("lower", "trace"):
+            interpreter.called(value)
         return value.attributes[name]
     if name in ("__wrapped__", "func") and value.wraps is not None:
         return value.wraps

@@ -1,7 +1,8 @@
 """# abstract-mesh-devices (SHL408)
 
 ## What it does
-Finds an `AbstractMesh`, or a `NamedSharding` on one, that is asked for its devices.
+Finds an `AbstractMesh`, or a `NamedSharding` on one, that is asked for its devices: by an attribute, or
+outside of jit by a constraint on an array that does not lie on such a mesh.
 
 ## Why is this bad?
 An `AbstractMesh` holds names and sizes only. `jax.sharding.get_abstract_mesh()` gives one, also where
@@ -50,8 +51,11 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.DEVICES:
         return
-    if use.function.rpartition(".")[2] in CONCRETE_ONLY | PLACED_ONLY:
+    name = use.function.rpartition(".")[2]
+    if name in CONCRETE_ONLY | PLACED_ONLY:
         yield Problem(f"{verdict.detail}; a Mesh has them", use.place)
+    elif name == "with_sharding_constraint":
+        yield Problem(f"{verdict.detail}; jax.device_put it on a Mesh of that shape first", use.place)
 
 
 RULE = Rule(

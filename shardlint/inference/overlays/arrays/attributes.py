@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shardlint.inference.domain.values import Array, Bound, Native, Value
+from shardlint.inference.domain.values import Array, Bound, Devices, LibraryObject, Native, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import methods, shards
 from shardlint.inference.overlays.jax.explicit.results import finish_attribute, finish_method
@@ -25,6 +25,9 @@ DEVICE = "the device of an array"
 def _attribute(interpreter: Evaluator, value: Array, name: str, _: Place) -> Value:
     """Evaluate ``value.name``."""
     if name == "sharding":
+        home = value.committed
+        if isinstance(home, Devices) and home.shape == () and is_of_jax(value):
+            return LibraryObject("jax.sharding.SingleDeviceSharding", {"device": home})
         return value.sharding or sharding_in_type(value) or Unknown("a sharding that JAX chose")
     if name in methods.ATTRIBUTES:
         found = finish_attribute(interpreter, value, name, methods.ATTRIBUTES[name](value))

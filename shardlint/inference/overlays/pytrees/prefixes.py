@@ -36,6 +36,9 @@ from shardlint.laws.transforms.varying import CONSTANT
 #: Called for each array below a prefix's leaf: (leaf of the prefix, array, path) -> new array.
 LeafFunction = Callable[[Value, Array, str], Value]
 
+#: The sharding of an array that is whole, on one device.
+SINGLE_DEVICE = "jax.sharding.SingleDeviceSharding"
+
 
 def map_prefix(prefix: Value, tree: Value, change: LeafFunction, path: str = "") -> Value:
     """Walk a tree along a prefix and apply ``change`` to each array below each of the prefix's leaves.
@@ -154,7 +157,8 @@ def _kind(value: Tuple | ListValue | DictValue) -> str:
 
 def is_leaf(prefix: Value) -> bool:
     """Return whether a value is one sharding or spec (or None), not a container of them."""
-    return isinstance(prefix, SpecValue | ShardingValue) or is_none(prefix)
+    single = isinstance(prefix, LibraryObject) and prefix.kind == SINGLE_DEVICE
+    return single or isinstance(prefix, SpecValue | ShardingValue) or is_none(prefix)
 
 
 def map_arrays(

@@ -19,8 +19,8 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.store.effect_log import changing
-from shardlint.laws.core.dims import product
-from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.core.dims import equal, product
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.core.witness_data import (
     NO_SPEC,
     Known,
@@ -157,6 +157,64 @@ def _lying(operands: Sequence[Value]) -> Iterator[tuple[str, Array, DeviceOrder]
                 order = _committed(one)
                 if order is not None:
                     yield f"{side} of `{{symbol}}`", one, order
+
+
+def is_held_elsewhere(interpreter: Evaluator, array: Value | None, home: Value, place: Place) -> bool:
+    """Record an array, outside of jit, that lies on other devices than a conversion or constraint asks for;
+    return whether it does. Only `jax.device_put` moves arrays between devices.
+    """
+    if not isinstance(array, Array) or not isinstance(home, ShardingValue | Devices):
+        return False
+    if not runs_eagerly(interpreter) or array.numpy or array.struct:
+        return False
+    held, due = _committed(array), order_of(home)
+    verdict = judge_devices([order for order in (held, due) if order is not None])
+    if not isinstance(verdict, Rejected):
+        return False
+    name = f"`{array.name}`" if array.name else "the array"
+    verdict = replace(
+        verdict, detail=f"{name} lies on {devices_text(held)}, and is asked for on {devices_text(due)}"
+    )
+    record_of_value(interpreter, "jax.jit", verdict, place)
+    return True
+
+
+def is_on_one_device(array: Array) -> bool:
+    """Return whether the program put an array on a single device."""
+    return isinstance(array.committed, Devices) and array.committed.shape == ()
+
+
+def has_no_devices(interpreter: Evaluator, mesh: Value, array: Array, place: Place) -> bool:
+    """Record a constraint outside of jit, on an AbstractMesh, of an array that does not say on which devices:
+    it lies on no mesh, or on one of another shape. Return whether it is so.
+    """
+    if not isinstance(mesh, MeshValue) or not mesh.mesh.abstract or not runs_eagerly(interpreter):
+        return False
+    if interpreter.context.mesh is not None or interpreter.context.legacy_mesh is not None or array.struct:
+        return False
+    detail = _on_another(array, mesh)
+    if detail is None and (array.numpy or is_on_one_device(array)):
+        detail = "the sharding is on an AbstractMesh, and the array lies on no mesh of devices"
+    if detail is None:
+        return False
+    exception = "TypeError" if is_on_one_device(array) else "ValueError"
+    verdict = Rejected(Cause.DEVICES, exception, "call", detail=detail)
+    record_of_value(interpreter, "jax.lax.with_sharding_constraint", verdict, place)
+    return True
+
+
+def _on_another(array: Array, mesh: MeshValue) -> str | None:
+    """Return in words that an array lies on a mesh of other axes or sizes, or None."""
+    if not isinstance(array.committed, ShardingValue):
+        return None
+    holder = array.committed.mesh
+    if not isinstance(holder, MeshValue) or holder.mesh.abstract:
+        return None
+    given, due = holder.mesh, mesh.mesh
+    sizes = [equal(one, other) for one, other in zip(given.sizes, due.sizes, strict=False)]
+    if given.names == due.names and False not in sizes:
+        return None
+    return f"the array lies on a mesh of {given}, and the AbstractMesh is {due}"
 
 
 def _committed(array: Array) -> DeviceOrder | None:

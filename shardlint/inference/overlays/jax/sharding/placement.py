@@ -22,6 +22,10 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import as_dtype
+from shardlint.inference.overlays.jax.explicit.device_lists import (
+    has_no_devices,
+    is_held_elsewhere,
+)
 from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
 from shardlint.inference.overlays.jax.sharding.creation_apis import CREATION, ON_DEVICES, SAMPLED
 from shardlint.inference.overlays.jax.sharding.devices import one_process
@@ -30,6 +34,8 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     DEVICE_PUT,
     RESHARD,
     as_junk,
+    device_of,
+    on_device,
     place_array,
     place_unknown,
     record_mismatch,
@@ -72,7 +78,9 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
         if not isinstance(tree, Unknown):
             return tree
     if isinstance(target, Devices):
-        return map_arrays(tree, lambda array, _: _on_device(call, array, target))
+        return map_arrays(tree, lambda array, _: on_device(call.interpreter, array, target))
+    if isinstance(target, LibraryObject) and device_of(target) is not None:
+        return map_arrays(tree, lambda array, path: place_leaf(target, array, path))
     if isinstance(tree, Unknown):
         place_unknown(
             call.interpreter, apis, target, call.place, f"`{name}`" if (name := written()) else None
@@ -87,13 +95,6 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
         record_mismatch(call.interpreter, apis[0], call.name, target, text, call.place)
         return Unknown("the trees differ")
     return map_prefix(target, tree, place_leaf)
-
-
-def _on_device(call: Call, array: Array, device: Devices) -> Array:
-    """Return an array placed on one device; outside jit it is committed to it."""
-    outside = call.interpreter.context.in_jit is False and device.shape == ()
-    typed = array.typed if array.typed is not None and array.typed.mesh is None else None
-    return replace(array, sharding=None, typed=typed, committed=device if outside else None)
 
 
 def _device_put(call: Call) -> Value:
@@ -112,7 +113,26 @@ def _constraint(call: Call) -> Value:
 def constrained(call: Call, tree: Value, shardings: Value) -> Value:
     """Return a tree as `with_sharding_constraint` returns it; the tree is the call's first argument."""
     note_constraint(call, tree, shardings)
+    if _is_elsewhere(call, tree, shardings):
+        return Unknown("JAX rejects this constraint")
     return _spread(call, CONSTRAINT, traced(tree), shardings)
+
+
+def _is_elsewhere(call: Call, tree: Value, shardings: Value) -> bool:
+    """Record arrays, outside of jit, that lie on other devices than the constraint asks for; return whether
+    there are any."""
+    found: list[bool] = []
+
+    def look(leaf: Value, array: Array, _: str) -> Array:
+        interpreter, home = call.interpreter, device_of(leaf) or leaf
+        mesh = leaf.mesh if isinstance(leaf, ShardingValue) else leaf
+        elsewhere = has_no_devices(interpreter, mesh, array, call.place)
+        found.append(elsewhere or is_held_elsewhere(interpreter, array, home, call.place))
+        return array
+
+    if call.interpreter.context.in_jit is False:
+        map_prefix(shardings, tree, look)
+    return any(found)
 
 
 def _reshard(call: Call) -> Value:
@@ -182,10 +202,12 @@ def _shards_data(sharding: ShardingValue, shape: Shape, arrays: Sequence[Array])
 
 
 def _struct(call: Call) -> Value:
-    """`ShapeDtypeStruct(shape, dtype, sharding=)`."""
+    """`ShapeDtypeStruct(shape, dtype, sharding=)`; functions are lowered for a `core.ShapedArray` too."""
     shape, dtype, sharding, *_ = call.bind(
         "shape", "dtype", sharding=None, weak_type=None, vma=None, is_ref=None, manual_axis_type=None
     )
+    if call.name.endswith("ShapedArray"):
+        sharding = call.kwargs.get("sharding")
     array = Array(
         as_shape(shape), as_dtype(dtype) if dtype is not None else None, struct=True, origin=call.place
     )
@@ -195,13 +217,19 @@ def _struct(call: Call) -> Value:
     return replace(array, typed=meshless(array.shape)) if bare and array.shape is not None else array
 
 
-def on_device(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
+def _with_device(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
     """Add a ``device=`` parameter, which is judged by these APIs, to a function."""
 
     def create(call: Call) -> Value:
         result, device = transfer(call), call.kwargs.get("device")
-        if not isinstance(result, Array) or device is None or isinstance(device, Devices) or is_none(device):
+        if not isinstance(result, Array) or device is None or is_none(device):
             return result
+        home = device_of(device) or device
+        source = call.args[0] if apis[0] is Api.CONVERT and call.args else None
+        if is_held_elsewhere(call.interpreter, source, home, call.place):
+            return Unknown("JAX rejects this device")
+        if isinstance(home, Devices):
+            return on_device(call.interpreter, result, home)
         array = replace(result, origin=call.place)
         if apis[0] is Api.CONVERT and call.args and isinstance(call.args[0], Array):
             array = replace(array, typed=call.args[0].typed, sharding=call.args[0].sharding)
@@ -222,7 +250,10 @@ def created(transfer: Transfer) -> Transfer:
             return replace(result, weak=result.weak and call.interpreter.context.staged is True)
         return result
 
-    placed, traced = on_device(make, (Api.CREATE, Api.CREATE_IN_JIT)), on_device(make, (Api.CREATE_IN_JIT,))
+    placed, traced = (
+        _with_device(make, (Api.CREATE, Api.CREATE_IN_JIT)),
+        _with_device(make, (Api.CREATE_IN_JIT,)),
+    )
 
     def create(call: Call) -> Value:
         if not _may_fill_traced(call):
@@ -235,14 +266,14 @@ def created(transfer: Transfer) -> Transfer:
 
 def uninitialized(transfer: Transfer) -> Transfer:
     """Return `jnp.empty`, which puts its array on a ``device=`` since 0.11.0; before it was `jnp.zeros`."""
-    put, before = _originating(on_device(transfer, DEVICE_PUT)), created(transfer)
+    put, before = _originating(_with_device(transfer, DEVICE_PUT)), created(transfer)
     since_then = _with_out_sharding(put, (Api.EMPTY_OUT, Api.EMPTY_OUT_IN_JIT))
     return lambda call: since_then(call) if since("0.11.0") else before(call)
 
 
 def _uninitialized_like(transfer: Transfer) -> Transfer:
     """Return `jnp.empty_like`, which since 0.11.0 asks ``device=`` for its shards inside jit too."""
-    since_then, before = _originating(on_device(transfer, (Api.CREATE,))), created(transfer)
+    since_then, before = _originating(_with_device(transfer, (Api.CREATE,))), created(transfer)
     return lambda call: since_then(call) if since("0.11.0") else before(call)
 
 
@@ -297,6 +328,7 @@ TABLE: dict[str, Transfer] = {
     "jax.make_array_from_process_local_data": _from_data,
     "jax.make_array_from_single_device_arrays": _from_shards,
     "jax.ShapeDtypeStruct": _struct,
+    "jax.core.ShapedArray": _struct,
 }
 
 #: Creation functions also place their arrays.
@@ -304,6 +336,6 @@ AROUND: dict[str, Callable[[Transfer], Transfer]] = {
     **{f"jax.numpy.{name}": created for name in CREATION},
     "jax.numpy.empty": uninitialized,
     "jax.numpy.empty_like": _uninitialized_like,
-    **{f"jax.numpy.{name}": partial(on_device, apis=apis) for name, apis in ON_DEVICES.items()},
+    **{f"jax.numpy.{name}": partial(_with_device, apis=apis) for name, apis in ON_DEVICES.items()},
     **{f"jax.random.{name}": sampled for name in SAMPLED},
 }

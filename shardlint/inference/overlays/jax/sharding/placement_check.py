@@ -9,9 +9,11 @@ from typing import TypeVar
 from shardlint.inference.domain.values import (
     Array,
     Const,
+    Devices,
     DictValue,
     External,
     Integer,
+    LibraryObject,
     ListValue,
     MeshValue,
     SetValue,
@@ -26,6 +28,7 @@ from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.explicit.placement_types import spec_in_type, typed_by
 from shardlint.inference.overlays.jax.sharding.movement import laid, note_constraint
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_placed
+from shardlint.inference.overlays.pytrees.prefixes import SINGLE_DEVICE
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.python_source import constant_source
@@ -69,6 +72,8 @@ def place_array(
     wrong value in its position. ``wrapped_at`` is the `jit` or `shard_map` whose function is called at
     ``place``.
     """
+    if (device := device_of(target)) is not None:
+        return on_device(interpreter, array, device)
     spec, mesh, raw = _target(interpreter, apis[-1], target)
     shape: Shape | Unknown = array.shape if array.shape is not None else Unknown("shape not known")
     held = spec_in_type(interpreter, array, mesh) or _held(array, mesh)
@@ -106,6 +111,23 @@ def place_array(
         committed=sharding if api in COMMITTING and interpreter.context.in_jit is False else None,
         typed=typed_by(interpreter, api, array, mesh, spec, verdict),
     )
+
+
+def device_of(target: Value) -> Devices | None:
+    """Return the device of a `SingleDeviceSharding`; None for another target."""
+    device = (
+        target.fields["device"]
+        if isinstance(target, LibraryObject) and target.kind == SINGLE_DEVICE
+        else None
+    )
+    return device if isinstance(device, Devices) else None
+
+
+def on_device(interpreter: Evaluator, array: Array, device: Devices) -> Array:
+    """Return an array placed on one device; outside jit it is committed to it."""
+    outside = interpreter.context.in_jit is False and device.shape == ()
+    typed = array.typed if array.typed is not None and array.typed.mesh is None else None
+    return replace(array, sharding=None, typed=typed, committed=device if outside else None)
 
 
 def _is_late(verdict: Rejected) -> bool:
@@ -393,7 +415,7 @@ def facts_of(
         )
     spec = target.spec if isinstance(target, ShardingValue) else target
     if isinstance(spec, SpecValue) and spec.origin is not None and spec.origin != place:
-        facts.append(Fact(f"{spec.spec} is used here", place))
+        facts.append(Fact(f"{spec.spec} is used here", place, kind="use"))
     if wrapped_at is not None and wrapped_at != place:
         facts.append(Fact("the function is wrapped here", wrapped_at))
     return tuple(facts)

@@ -11,6 +11,7 @@ from shardlint.inference.domain.values import (
     Const,
     Devices,
     DictValue,
+    LibraryObject,
     ListValue,
     MeshValue,
     Native,
@@ -40,6 +41,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     text_of,
 )
 from shardlint.inference.overlays.jax.sharding.specs import partition_spec
+from shardlint.inference.overlays.pytrees.prefixes import SINGLE_DEVICE
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import equal
@@ -237,5 +239,28 @@ _METHODS: dict[str, Callable[[Call], Value]] = {
     "with_memory_kind": _with_memory_kind,
 }
 
-TABLE: dict[str, Callable[[Call], Value]] = {NAMED: named_sharding}
-READERS = {ShardingValue: sharding_attribute}
+# -- single devices ------------------------------------------------------------------------------------
+
+
+def _single_device(call: Call) -> Value:
+    """``SingleDeviceSharding(device, memory_kind=)``."""
+    device, _ = call.bind("device", memory_kind=None)
+    if not isinstance(device, Devices) or device.shape != ():
+        return Unknown("a device that is not known")
+    return LibraryObject(SINGLE_DEVICE, {"device": device})
+
+
+def _of_single_device(_: Evaluator, value: LibraryObject, name: str, __: Place) -> Value:
+    if name in ("device_set", "addressable_devices"):
+        return Devices((1,))
+    if name in ("is_fully_replicated", "is_fully_addressable"):
+        return Const(True) if name == "is_fully_replicated" else Unknown("there may be several processes")
+    return Const(1) if name == "num_devices" else Unknown(f"`SingleDeviceSharding.{name}`")
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    NAMED: named_sharding,
+    SINGLE_DEVICE: _single_device,
+    "jax.sharding.make_single_device_sharding": _single_device,
+}
+READERS = {ShardingValue: sharding_attribute, SINGLE_DEVICE: _of_single_device}

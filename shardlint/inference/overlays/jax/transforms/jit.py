@@ -9,6 +9,7 @@ from dataclasses import replace
 from shardlint.inference.domain.values import (
     Array,
     Const,
+    Devices,
     DictValue,
     External,
     Function,
@@ -29,11 +30,13 @@ from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.sharding.made_arrays import returned
 from shardlint.inference.overlays.jax.sharding.movement import arrived, laid
 from shardlint.inference.overlays.jax.sharding.placement_check import (
+    device_of,
     place_array,
     place_unknown,
     record_mismatch,
     rejected_at,
 )
+from shardlint.inference.overlays.jax.transforms.ahead_of_time import ahead_of_time
 from shardlint.inference.overlays.jax.transforms.donation import note_donated
 from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     TRACING,
@@ -44,6 +47,7 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     judge_structs,
     lowers,
     refuse_keywords,
+    refuse_options,
 )
 from shardlint.inference.overlays.jax.transforms.jit_results import note_results
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
@@ -53,7 +57,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api
 from shardlint.laws.placement.spec_arity import judge_arity
 from shardlint.model.spans import Place
-from shardlint.model.uses import ArityUse
+from shardlint.model.uses import ArityUse, Fact
 
 _OPTIONS = frozenset(
     "in_shardings out_shardings static_argnums static_argnames donate_argnums donate_argnames keep_unused "
@@ -73,7 +77,12 @@ def _jit(call: Call) -> Value:
             "jax.jit(...)",
             lambda inner: _jit(Call(inner.interpreter, call.name, inner.args, options, inner.place)),
         )
-    return jitted(call, function, call.kwargs.get("in_shardings"), call.kwargs.get("out_shardings"))
+    in_shardings, out_shardings = call.kwargs.get("in_shardings"), call.kwargs.get("out_shardings")
+    if call.name.endswith("pjit"):
+        # `jax.jit` takes them as keywords only.
+        in_shardings = call.argument(1, "in_shardings")
+        out_shardings = call.argument(2, "out_shardings")
+    return jitted(call, function, in_shardings, out_shardings)
 
 
 def jitted(call: Call, function: Value, in_shardings: Value | None, out_shardings: Value | None) -> Value:
@@ -81,6 +90,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
     static = _static_arguments(call, function)
     # The old options move committed arguments too.
     moves = any(given(call.kwargs.get(option)) for option in ("device", "backend"))
+    if refuse_options(call, in_shardings, out_shardings):
+        return Unknown("JAX rejects these options")
     for api, shardings in ((Api.JIT_IN, in_shardings), (Api.JIT_OUT, out_shardings)):
         if given(shardings):
             assert shardings is not None
@@ -88,7 +99,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 if _rejected_at_once(call, api, shardings):
                     return Unknown("JAX rejects these shardings")
 
-    def run(inner: Call) -> Value:
+    def run(inner: Call, held: list[Argument] | None = None) -> Value:
+        """Evaluate a call; ``held`` is given the placed arguments."""
         interpreter, args = inner.interpreter, list(inner.args)
         dynamic = None if static is None else [i for i in range(len(args)) if i not in static[0]]
         places = {i: inner.place_of(i, "") for i in range(len(args))}
@@ -117,15 +129,21 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         def evaluate() -> Value:
             compiles = interpreter.context.compiles and not inner.name.endswith(TRACING)
             with _body(interpreter, call.name), interpreter.within(in_jit=True, compiles=compiles):
-                return traced(interpreter.call(function, seen, kwargs, inner.place, inner.opaque))
+                result = interpreter.call(function, seen, kwargs, inner.place, inner.opaque)
+            return traced(map_arrays(result, _without_home, several=True))
+
+        def meet(result: Value) -> bool:
+            """Return whether the arguments and results lie on different devices."""
+            with _body(interpreter, call.name):
+                return lowers(inner) and check_devices(inner, function, seen, kwargs, arguments or (), result)
 
         result = lowered(interpreter, evaluate)
-        if arguments is None or (
-            lowers(inner) and check_devices(inner, function, seen, kwargs, arguments, result)
-        ):
+        if arguments is None or meet(result):
             return Unknown("JAX rejects these arguments")
         if moves:
             return result
+        if held is not None:
+            held += arguments
         if not given(out_shardings):
             if lowers(inner):
                 note_donated(call, inner, interpreter.parameter_names(function), received, result)
@@ -137,18 +155,19 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         assert out_shardings is not None
         with _meshes(interpreter, call.name):
             placed = _place_results(inner, function, out_shardings, result, call.place)
-        if lowers(inner) and check_devices(inner, function, seen, kwargs, arguments, placed):
+        if meet(placed):
             return Unknown("JAX rejects these out_shardings")
         if lowers(inner):
             note_donated(call, inner, interpreter.parameter_names(function), received, placed)
         return _committed(inner, placed)
 
-    placed = given(in_shardings) or given(out_shardings)
+    placed, description = given(in_shardings) or given(out_shardings), f"jit({function_name(function)})"
     native = Native(
-        f"jit({function_name(function)})",
+        description,
         run,
         wraps=function,
         origin=call.place,
+        attributes=ahead_of_time(description, run, function, static),
         # Inside another jit, only shardings are checked on arguments.
         whole=lambda inner: not placed and inner.interpreter.context.in_jit is True,
     )
@@ -169,12 +188,22 @@ def _body(interpreter: Evaluator, name: str) -> AbstractContextManager[None]:
     return interpreter.within(mesh=legacy) if takes else nullcontext()
 
 
+def _without_home(array: Array, _: str) -> Array:
+    """Return a result without its sharding if it is an array from outside that the function returns: of
+    these jit takes the values."""
+    return array if array.committed is None else replace(array, sharding=None, laid=None)
+
+
 def _committed(call: Call, result: Value) -> Value:
     """Return the result of a jit with out_shardings: outside any other jit, its arrays are committed to
     them."""
     if call.interpreter.context.in_jit is not False:
         return result
-    return map_arrays(result, lambda array, _: replace(array, committed=array.sharding))
+
+    def commit(array: Array, _: str) -> Array:
+        return array if isinstance(array.committed, Devices) else replace(array, committed=array.sharding)
+
+    return map_arrays(result, commit)
 
 
 def _arguments(
@@ -196,8 +225,9 @@ def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
     """Judge each leaf of shardings when jit is called, before any argument: leaves that are no shardings,
     axes used twice, and unconstrained dimensions (`sharding_impls.prepare_axis_resources`)."""
     place = call.place_of(None, "in_shardings" if api is Api.JIT_IN else "out_shardings")
+    here = (Fact("jit is called here", call.place, kind="call"),)
     return any(
-        rejected_at(call.interpreter, api, "jit()", leaf, getattr(leaf, "origin", None) or place)
+        rejected_at(call.interpreter, api, "jit()", leaf, getattr(leaf, "origin", None) or place, here)
         for leaf in _leaves(shardings)
     )
 
@@ -289,7 +319,7 @@ def _place_arguments(
         place_unknown(interpreter, (Api.JIT_IN,), shardings, call.place, wrapped_at=wrapped_at)
         return []
     arguments: list[Argument] = []
-    placements: list[tuple[Array, ShardingValue, str, Place]] = []
+    placements: list[tuple[Array, ShardingValue | Devices, str, Place]] = []
     for sharding, position in zip(columns, dynamic, strict=False):
         name = _argument_name(call, function, position)
 
@@ -301,9 +331,10 @@ def _place_arguments(
                 arguments.extend(replace(one, path=path) for one in homes(call, position, array, name))
                 return array
             placed = place_array(interpreter, (Api.JIT_IN,), array, leaf, call.place, subject, wrapped_at)
-            if placed.sharding is not None:
-                arguments.append(Argument(position, path, subject, placed.sharding))
-                placements.append((array, placed.sharding, subject, places[position]))
+            home = device_of(leaf) or placed.sharding
+            if home is not None:
+                arguments.append(Argument(position, path, subject, home))
+                placements.append((array, home, subject, places[position]))
             return laid(array, placed.sharding)
 
         text = mismatch(sharding, args[position], f"`{name}`")
@@ -356,6 +387,8 @@ def _place_results(call: Call, function: Value, shardings: Value, result: Value,
             if path
             else f"the result of `{function_name(function)}`"
         )
+        if (device := device_of(leaf)) is not None:
+            return replace(array, sharding=None, committed=device)
         return place_array(interpreter, (Api.JIT_OUT,), array, leaf, call.place, subject, wrapped_at)
 
     if isinstance(shardings, Tuple | ListValue) and isinstance(result, Tuple | ListValue):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shardlint.inference.domain.values import (
+    Alternatives,
     Array,
     Devices,
     External,
@@ -13,6 +15,7 @@ from shardlint.inference.domain.values import (
     ShardingValue,
     SpecValue,
     Value,
+    is_none,
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.device_lists import combination, devices_text, order_of
@@ -43,6 +46,29 @@ TRACING = (".trace", ".eval_shape")
 def lowers(call: Call) -> bool:
     """Return whether a call of a jitted function does more than trace it, outside any jit."""
     return call.interpreter.context.in_jit is False and not call.name.endswith(TRACING)
+
+
+def refuse_options(call: Call, in_shardings: Value | None, out_shardings: Value | None) -> bool:
+    """Record options of jit that exclude one another (`pjit._parse_jit_arguments`); return whether there
+    are any."""
+    given = {
+        name: value
+        for name, value in (
+            ("in_shardings", in_shardings),
+            ("out_shardings", out_shardings),
+            ("device", call.kwargs.get("device")),
+            ("backend", call.kwargs.get("backend")),
+        )
+        if value is not None and not isinstance(value, Unknown | Alternatives) and not is_none(value)
+    }
+    old = [name for name in ("device", "backend") if name in given]
+    if not old or len(given) == 1:
+        return False
+    first, second = list(given)[:2] if len(old) < 2 else old
+    detail = f"{first} and {second} exclude each other"
+    verdict = Rejected(Cause.MISUSE, "ValueError", "jit()", detail=detail)
+    record_of_value(call.interpreter, "jax.jit options", verdict, call.place_of(None, old[0]))
+    return True
 
 
 def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:
@@ -87,18 +113,18 @@ def judge_structs(call: Call, arg: Value, subject: str, place: Place) -> None:
 
 
 def check_committed(
-    call: Call, array: Array, wanted: ShardingValue | None, subject: str, place: Place
+    call: Call, array: Array, wanted: ShardingValue | Devices | None, subject: str, place: Place
 ) -> bool:
     """Record an argument committed to another layout than that of in_shardings; return whether it is."""
-    committed, requested = layout_of(_placement(call, array)), layout_of(wanted)
-    if committed is None or requested is None or requested.mesh is None or array.shape is None:
+    committed, requested = layout_of(placement(call, array)), layout_of(wanted)
+    if committed is None or requested is None or array.shape is None:
         return False
     verdict = judge_committed(requested, committed, len(array.shape))
     if not isinstance(verdict, Rejected):
         return False
-    location = f"to {committed.spec} on {committed.mesh}" if committed.mesh is not None else "to one device"
-    detail = f"{subject} is committed {location}, but in_shardings say {requested.spec} on {requested.mesh}"
-    target = data_of(wanted) if wanted is not None else None
+    held, due = layout_text(committed), layout_text(requested)
+    detail = f"{subject} is committed to {held}, but in_shardings say {due}"
+    target = data_of(wanted) if isinstance(wanted, ShardingValue) else None
     jitted = call_data("jax.jit", (IDENTITY,), {"in_shardings": target})
     calls = [apply_data(jitted, (given,)) for given in (_committed(array), _plain(array))]
     record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *calls)
@@ -123,7 +149,7 @@ def homes(call: Call, key: int | str, arg: Value, name: str) -> list[Argument]:
     found: list[Argument] = []
 
     def note(array: Array, path: str) -> Array:
-        home = _placement(call, array)
+        home = placement(call, array)
         if home is not None:
             found.append(Argument(key, path, f"`{array.name or name + path}`", home))
         return array
@@ -150,7 +176,7 @@ def check_devices(
             if not isinstance(verdict, Rejected):
                 continue
             pair = [one] if other is None else [one, other]
-            if not all(_used(call, function, args, kwargs, argument) for argument in pair):
+            if not all(is_used(call, function, args, kwargs, each.key, each.path) for each in pair):
                 continue
             detail = (
                 f"{one.subject} lies on {devices_text(orders[0])}, {subject} on {devices_text(orders[1])}"
@@ -158,6 +184,20 @@ def check_devices(
             place = call.place_of(one.key, "") if isinstance(one.key, int) else call.place_of(None, one.key)
             calls = combination(orders if other is not None else orders[:1])
             record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *calls)
+            return True
+    return _results_apart(call, ends)
+
+
+def _results_apart(
+    call: Call, ends: Sequence[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]]
+) -> bool:
+    """Record two results that are placed on different devices; return whether there are any."""
+    for (one, first, _), (other, second, _) in itertools.combinations(ends, 2):
+        orders = [order_of(first), order_of(second)]
+        verdict = judge_devices([order for order in orders if order is not None])
+        if isinstance(verdict, Rejected):
+            detail = f"{one} lies on {devices_text(orders[0])}, {other} on {devices_text(orders[1])}"
+            record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), call.place)
             return True
     return False
 
@@ -170,7 +210,7 @@ def _others(
         yield other.subject, other.home, other
     mesh = call.interpreter.context.mesh
     if isinstance(mesh, MeshValue) and not mesh.mesh.abstract and mesh.mesh.names:
-        yield "the mesh of jax.set_mesh", mesh, None
+        yield "the mesh that is set", mesh, None
 
 
 def _result_placements(
@@ -193,19 +233,18 @@ def _result_placements(
         map_arrays(arg, put)
 
     def note(array: Array, path: str) -> Array:
-        home = array.sharding
+        home = array.sharding or (array.committed if isinstance(array.committed, Devices) else None)
         order = None if home is None else order_of(home)
         if home is not None and order is not None and order not in orders:
             orders.append(order)
             found.append((f"result{path}" if path else "the result", home, None))
         return array
 
-    if held:
-        map_arrays(result, note)
+    map_arrays(result, note)
     return found
 
 
-def _placement(call: Call, array: Array) -> ShardingValue | Devices | None:
+def placement(call: Call, array: Array) -> ShardingValue | Devices | None:
     """Return the certain placement of an argument; a struct's is its sharding."""
     if array.struct:
         return array.sharding if call.name.endswith(".lower") else None
@@ -223,17 +262,22 @@ def layout_of(home: ShardingValue | Devices | None) -> Layout | None:
     return None if mesh.abstract or not mesh.names else Layout(mesh, home.spec.spec)
 
 
-def _used(
-    call: Call, function: Value, args: Sequence[Value], kwargs: dict[str, Value], argument: Argument
+def layout_text(layout: Layout) -> str:
+    """Return a layout in words."""
+    return "one device" if layout.mesh is None else f"{layout.spec} on {layout.mesh}"
+
+
+def is_used(
+    call: Call, function: Value, args: Sequence[Value], kwargs: dict[str, Value], key: int | str, path: str
 ) -> bool:
-    """Return whether a result certainly depends on an argument; an unused argument is dropped, and may be
-    anywhere."""
+    """Return whether a result certainly depends on an array in an argument; an unused one is dropped, and
+    may be anywhere."""
 
-    def given(key: int | str, value: Value) -> Value:
-        return marked(value, argument.path) if key == argument.key else value
+    def given(at: int | str, value: Value) -> Value:
+        return marked(value, path) if at == key else value
 
-    positional = [given(key, value) for key, value in enumerate(args)]
-    named = {key: given(key, value) for key, value in kwargs.items()}
+    positional = [given(at, value) for at, value in enumerate(args)]
+    named = {at: given(at, value) for at, value in kwargs.items()}
     with following(call.interpreter):
         return holds_marked(call.interpreter.call(function, positional, named, call.place))
 

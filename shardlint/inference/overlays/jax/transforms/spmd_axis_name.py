@@ -35,6 +35,7 @@ from shardlint.laws.core.witness_data import (
 )
 from shardlint.laws.transforms.vmap import judge_spmd
 from shardlint.model.spans import Place
+from shardlint.model.uses import Fact
 
 #: A constraint on a mapped array: its place, the spec, and the mesh.
 Constraint = tuple[Place, Spec, Mesh]
@@ -82,7 +83,9 @@ def refuse_constraints(
             name_links.look_up(name, mesh.names)
         verdict = judge_spmd(axes, spec, mesh)
         if isinstance(verdict, Rejected):
-            record_of_value(interpreter, "jax.vmap", verdict, place, *_calls(tuple(axes), spec, mesh))
+            mapped_here = Fact("the function is mapped here", call.place, kind="call")
+            calls = _calls(tuple(axes), spec, mesh)
+            record_of_value(interpreter, "jax.vmap", verdict, place, *calls, facts=[mapped_here])
             return True
     return False
 

@@ -58,6 +58,11 @@ from shardlint.inference.overlays.registry import is_known
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
+
+def _is_on_one_device(value: Value) -> bool:
+    return isinstance(value, LibraryObject) and value.kind == "jax.sharding.SingleDeviceSharding"
+
+
 _CLASSES: dict[str, Callable[[Value], bool | None]] = {
     "builtins.int": lambda v: isinstance(v, Integer) or (isinstance(v, Const) and isinstance(v.value, int)),
     "builtins.str": lambda v: isinstance(v, Const) and isinstance(v.value, str),
@@ -69,8 +74,8 @@ _CLASSES: dict[str, Callable[[Value], bool | None]] = {
     "builtins.set": lambda v: isinstance(v, SetValue) and not v.frozen,
     "jax.sharding.PartitionSpec": lambda v: isinstance(v, SpecValue),
     "jax.sharding.NamedSharding": lambda v: isinstance(v, ShardingValue),
-    "jax.sharding.Sharding": lambda v: isinstance(v, ShardingValue),
-    "jax.sharding.SingleDeviceSharding": lambda v: False,
+    "jax.sharding.Sharding": lambda v: isinstance(v, ShardingValue) or _is_on_one_device(v),
+    "jax.sharding.SingleDeviceSharding": lambda v: _is_on_one_device(v),
     "jax.sharding.Mesh": lambda v: isinstance(v, MeshValue) and not v.mesh.abstract,
     "jax.sharding.AbstractMesh": lambda v: isinstance(v, MeshValue) and v.mesh.abstract,
     "jax.ShapeDtypeStruct": lambda v: isinstance(v, Array) and v.struct,
