@@ -104,6 +104,7 @@ class Entries:
         if not exhaustive:
             self._reach.learn(function for function, _ in i.defined.values())
         defined = _with_those_to_come(i.defined, lambda key: self._tests.is_hook(i.defined[key][0]))
+        inherited = self._tests.inherited()
         i.budget.ceiling.begin()
         # Otherwise the program is evaluated from scratch.
         while not i.budget.ceiling.reached and (not self._last or (self._sound and self._cutoff.sound)):
@@ -116,9 +117,12 @@ class Entries:
                     self._evaluate(native.origin, native, context)
                 continue
             key = next((k for k in defined if k not in done and k not in i.reached), None)
-            if key is None:
+            if key is not None:
+                function, context = i.defined[key]
+            elif (other := next((f for f in inherited if f.code.key not in done), None)) is not None:
+                key, function, context = other.code.key, other, self._top
+            else:
                 return
-            function, context = i.defined[key]
             done.add(key)
             if exhaustive or self._reaches(function) or _is_case(function, self._run):
                 self._evaluate(key, function, context)

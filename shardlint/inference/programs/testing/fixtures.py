@@ -18,6 +18,7 @@ from shardlint.inference.domain.values import (
     Value,
     as_str,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.testing.marks import marks_of, name_of, option_of
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
@@ -133,6 +134,8 @@ class Fixtures:
 
     def get(self, name: str, level: int = 0) -> Value:
         """Return the value of a fixture, looked for from a level on. Raises Skipped."""
+        if name == "request":
+            return self._request(None)
         found = _find(self._levels, name, level)
         if found is None:
             return self._requests.get(name, Unknown(f"the fixture `{name}`"))
@@ -170,7 +173,20 @@ class Fixtures:
             raise Skipped
         return given
 
-    def _request(self, name: str) -> Value:
-        """Return the ``request`` of a fixture."""
-        param = self._requests.get(name, Unknown(f"`{name}` has no parameter"))
-        return LibraryObject("pytest.request", {"param": param})
+    def _request(self, name: str | None) -> Value:
+        """Return the ``request`` of a fixture, or of the test."""
+        fields: dict[str, Value] = {"getfixturevalue": Native("request.getfixturevalue", self._asked)}
+        if name is not None:
+            fields["param"] = self._requests.get(name, Unknown(f"`{name}` has no parameter"))
+        return LibraryObject("pytest.request", fields)
+
+    def _asked(self, call: Call) -> Value:
+        """``request.getfixturevalue(name)``."""
+        (given,) = call.bind("argname")
+        name = as_str(given)
+        if name is None:
+            return Unknown("a fixture that is not known")
+        try:
+            return self.get(name)
+        except Skipped:
+            return Never("a fixture skips the test")

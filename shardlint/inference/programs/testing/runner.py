@@ -122,6 +122,20 @@ class Tests:
             self._found[id(function)] = (function, list(self._tests(function)))
         return self._found[id(function)][1]
 
+    def inherited(self) -> Iterator[Function]:
+        """Yield the test methods that classes of the module have from classes of other modules."""
+        variables = self._run.scope.variables if self._main else {}
+        for cls in dict.fromkeys(one for one in variables.values() if isinstance(one, ClassValue)):
+            if _kind(cls, self._named) is None:
+                continue
+            for base in lineage(cls):
+                for value in base.attributes.values() if isinstance(base, ClassValue) else ():
+                    function = inner(value)
+                    if function is None or not self._may_be_test(function):
+                        continue
+                    if function.scope.root.module is not self._run:
+                        yield function
+
     @staticmethod
     def _may_be_test(function: Function) -> bool:
         return function.name.startswith("test")
@@ -178,10 +192,13 @@ class Tests:
             failing = any(name_of(mark) == "xfail" for mark in test.marks)
             for case in cases:
                 text = case.text(test.function.code.parameters[1][test.cls is not None :])
+                text = text if len(cases) > 1 else None
+                if test.cls is not None and function.scope.root.module is not self._run:
+                    text = f"in `{test.cls.name}`" + (f", {text}" if text is not None else "")
                 i.context = replace(
                     before,
                     expected=before.expected or failing or case.fails,
-                    entry=text if len(cases) > 1 else None,
+                    entry=text,
                     test=True,
                 )
                 if test.cls is not None and _may_set_mesh(test.cls):
