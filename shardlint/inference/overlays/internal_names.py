@@ -50,8 +50,8 @@ HOMES: dict[str, tuple[str, ...]] = {
 _EVERYWHERE: dict[str, str] = {
     name: f"jax.sharding.{name}"
     for name in (
-        "AbstractMesh", "AxisType", "Mesh", "NamedSharding", "PartitionSpec", "Sharding",
-        "get_abstract_mesh", "use_abstract_mesh",
+        "AbstractMesh", "AxisType", "Mesh", "NamedSharding", "PartitionSpec", "get_abstract_mesh",
+        "use_abstract_mesh",
     )
 }  # fmt: skip
 _ELSEWHERE = f"{INTERNAL}pallas."
