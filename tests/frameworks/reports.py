@@ -36,14 +36,16 @@ def reported_by_pytest(path: Path) -> tuple[set[str], set[str]]:
 def found_by_shardlint(path: Path) -> set[str]:
     """Return the functions in which shardlint finds an error that the test does not expect."""
     source = read_source(str(path))
-    owners: dict[int, str] = {}
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.FunctionDef) and _NAME.match(node.name):
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-            owners |= dict.fromkeys(range(first, (node.end_lineno or first) + 1), node.name)
+    owners: dict[tuple[str, int], str] = {}
+    for file in path.parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.FunctionDef) and _NAME.match(node.name):
+                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+                lines = range(first, (node.end_lineno or first) + 1)
+                owners |= {(str(file), line): node.name for line in lines}
     found = set()
     for finding in Linter(Settings(root=str(path.parent))).check_source(source):
         if finding.severity is Severity.ERROR and not finding.expected:
             places = [finding.span, *(one.span for one in finding.related)]
-            found |= {owners[at.line] for at in places if at.path == str(path) and at.line in owners}
+            found |= {owners[at.path, at.line] for at in places if (at.path, at.line) in owners}
     return found
