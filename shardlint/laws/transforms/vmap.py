@@ -51,19 +51,21 @@ def judge_mapped(leaves: Sequence[Leaf], told: Dim | None = None, *, pmap: bool 
     return Undecided("whether the sizes are equal is not known") if unsure else Accepted()
 
 
-def judge_spmd(axes: Sequence[str], spec: Spec, mesh: Mesh) -> Verdict:
-    """Judge a with_sharding_constraint under ``vmap(spmd_axis_name=axes)`` on an array that is mapped over.
+def judge_spmd(axes: Sequence[str], spec: Spec, mesh: Mesh | None) -> Verdict:
+    """Judge a with_sharding_constraint under ``vmap(spmd_axis_name=axes)`` on an array that is mapped over,
+    or, without a mesh, a spec of a `shard_map` of such an array.
 
     The mapped dimension is sharded over these axes in the constraint (`pjit._sharding_constraint_batcher`):
-    the mesh must have them, and the spec may not name them.
+    the mesh must have them, and the spec may not name them, nor may any of shard_map's
+    (`shard_map._shard_map_batch`).
     """
     named = {axis for entry in spec.entries for axis in entry_axes(entry)}
     for axis in axes:
         if axis in named:
             detail = f'spmd_axis_name gives "{axis}" to the mapped dimension, and {spec} to another'
             return Rejected(Cause.DUPLICATE_AXIS, "ValueError", "trace", axis=axis, detail=detail)
-    for axis in axes:
-        if axis not in mesh.names:
+    for axis in axes if mesh is not None else ():
+        if mesh is not None and axis not in mesh.names:
             names = ", ".join(f'"{name}"' for name in mesh.names)
             detail = f'spmd_axis_name is "{axis}", and the mesh of this constraint has {names}'
             return Rejected(Cause.UNKNOWN_AXIS, "ValueError", "trace", axis=axis, detail=detail)

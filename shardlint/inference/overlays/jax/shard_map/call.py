@@ -15,6 +15,7 @@ from shardlint.inference.overlays.jax.shard_map.regions import (
 )
 from shardlint.inference.overlays.jax.shard_map.results import place_results
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
+from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_specs
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Api, Rejected
@@ -41,6 +42,7 @@ def run(call: Call, mapped: Mapped) -> Value:
             ]
         ):
             return Unknown("JAX rejects this call")
+        note_specs(call, mapped.in_specs, mapped.options.get("out_specs"))
         shards = named(place_arguments(call, mapped, region), interpreter.parameter_names(mapped.function))
 
     def evaluate() -> Value:

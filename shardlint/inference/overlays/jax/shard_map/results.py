@@ -114,7 +114,7 @@ def _varies_too_much(
     verdict = judge_varying(mesh, array.varying - region.outer, leaf.spec)
     if not isinstance(verdict, Rejected) or region.checked is None:
         return False
-    facts = [*mesh_facts(region.mesh)]
+    facts = [*mesh_facts(region.mesh), *mapped.called(call)]
     if array.origin is not None:
         facts.append(Fact("the result is computed here", array.origin))
     place = leaf.origin or call.place

@@ -384,6 +384,7 @@ def record_mismatch(
             place=getattr(specs, "origin", None) or place,
             environment=interpreter.environment(),
             verdict=Rejected(Cause.ARITY, "ValueError", "trace"),
+            facts=(Fact(f"`{function}` is called here", place, kind="call"),),
             api=api,
             function=function,
             mismatch=text,

@@ -363,6 +363,7 @@ def _record_arity(call: Call, api: Api, function: Value, count: int, due: int, s
             place=origin or call.place,
             environment=call.interpreter.environment(),
             verdict=judge_arity(api, count, due),
+            facts=(Fact(f"`{function_name(function)}` is called here", call.place, kind="call"),),
             api=api,
             function=function_name(function),
             given=count,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.values import (
     Array,
+    DictValue,
     MeshValue,
     ShardingValue,
     SpecValue,
@@ -18,7 +19,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh
 from shardlint.inference.overlays.jax.transforms.taint import following, is_marked, marked
-from shardlint.inference.overlays.pytrees.prefixes import map_prefix
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_prefix
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Mesh, Spec
 from shardlint.laws.core.verdicts import Rejected
@@ -37,8 +38,8 @@ from shardlint.laws.transforms.vmap import judge_spmd
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
 
-#: A constraint on a mapped array: its place, the spec, and the mesh.
-Constraint = tuple[Place, Spec, Mesh]
+#: A constraint on a mapped array: its place, the spec, and the mesh, which is not looked at for shard_map.
+Constraint = tuple[Place, Spec, Mesh | None]
 
 
 def note_constraint(call: Call, tree: Value, target: Value) -> None:
@@ -54,6 +55,21 @@ def note_constraint(call: Call, tree: Value, target: Value) -> None:
 
     if watched is not None:
         map_prefix(target, tree, record_leaf)
+
+
+def note_specs(call: Call, *trees: Value | None) -> None:
+    """Record the specs of a `shard_map` of mapped arrays, for the `vmap` that watches."""
+    watched = call.interpreter.context.watched
+    if watched is not None and any(map(is_marked, (array for arg in call.args for array in arrays_in(arg)))):
+        watched += [(call.place, spec.spec, None) for tree in trees for spec in _specs_in(tree)]
+
+
+def _specs_in(tree: Value | None) -> Iterator[SpecValue]:
+    if isinstance(tree, SpecValue):
+        yield tree
+    items = tree.items.values() if isinstance(tree, DictValue) and tree.items is not None else as_items(tree)
+    for item in items or ():
+        yield from _specs_in(item)
 
 
 def _mesh_of(call: Call, target: Value) -> Mesh | None:
@@ -79,8 +95,9 @@ def refuse_constraints(
     with following(interpreter, watched=found):
         interpreter.call(function, whole, {}, call.place)
     for place, spec, mesh in found:
-        for name in (*axes, *name_links.names_in(spec)):
-            name_links.look_up(name, mesh.names)
+        names = () if mesh is None else mesh.names
+        for name in (*axes, *name_links.names_in(spec)) if names else ():
+            name_links.look_up(name, names)
         verdict = judge_spmd(axes, spec, mesh)
         if isinstance(verdict, Rejected):
             mapped_here = Fact("the function is mapped here", call.place, kind="call")
@@ -90,8 +107,10 @@ def refuse_constraints(
     return False
 
 
-def _calls(axes: tuple[str, ...], spec: Spec, mesh: Mesh) -> tuple[Known, Known]:
+def _calls(axes: tuple[str, ...], spec: Spec, mesh: Mesh | None) -> tuple[Known, Known]:
     """Return the constraint under `vmap`, with and without spmd_axis_name, on an array that it splits."""
+    if mesh is None:
+        return None, None
     target = sharding_data(mesh_data(mesh), spec_data(spec))
     constrained = function_data(call_data("jax.lax.with_sharding_constraint", (("operand", 0), target)))
     array = array_data((mesh.device_count,) * (len(spec.entries) + 1))
