@@ -95,9 +95,9 @@ def refuse_constraints(
     with following(interpreter, watched=found):
         interpreter.call(function, whole, {}, call.place)
     for place, spec, mesh in found:
-        names = () if mesh is None else mesh.names
-        for name in (*axes, *name_links.names_in(spec)) if names else ():
-            name_links.look_up(name, names)
+        if mesh is not None:
+            for name in (*axes, *name_links.names_in(spec)):
+                name_links.look_up(name, mesh.names)
         verdict = judge_spmd(axes, spec, mesh)
         if isinstance(verdict, Rejected):
             mapped_here = Fact("the function is mapped here", call.place, kind="call")
