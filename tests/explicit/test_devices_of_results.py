@@ -17,7 +17,8 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P
 
 devices = np.array(jax.devices())
 all_, half = Mesh(devices, ("a",)), Mesh(devices[:4], ("a",))
-other, back = Mesh(devices[4:], ("a",)), Mesh(devices[::-1], ("a",))
+other = Mesh(devices[4:], ("a",))
+back = Mesh(np.array([jax.devices()[i] for i in range(7, -1, -1)]), ("a",))
 square = jax.make_mesh((8,), ("a",), axis_types=(AxisType.Auto,))
 """
 #: Where an operand is put; "" for nowhere.

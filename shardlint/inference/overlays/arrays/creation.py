@@ -40,6 +40,7 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
 from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
+from shardlint.inference.overlays.jax.sharding.mesh_arguments import device_array
 from shardlint.inference.overlays.operations import MISSING, Dependence, Operation
 from shardlint.laws.core.dims import Dim, fresh, product
 
@@ -88,8 +89,9 @@ def array(call: Call) -> Value:
     value, dtype, *rest = call.bind(
         "object", dtype=None, copy=None, order=None, ndmin=None, subok=None, like=None, **_PLACEMENT
     )
-    if isinstance(value, Devices) and is_numpy(call):
-        return replace(value, numpy=True)
+    devices = device_array(value) if is_numpy(call) and not given(dtype) and not given(rest[2]) else None
+    if devices is not None and (isinstance(value, Devices) or devices.ids):
+        return replace(devices, numpy=True)
     x = operand(value, is_numpy(call))
     shape = x.shape
     if given(rest[2]):

@@ -125,7 +125,7 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
     if given(call.kwargs.get("device")) or (name in PLACED and given(call.kwargs.get("out_sharding"))):
         return result
     home: Devices | bool = True
-    if call.interpreter.context.in_jit is False and call.place is not None and any(map(is_put, call.args)):
+    if call.interpreter.context.in_jit is False and any(map(is_put, call.args)):
         home = _home(call, name, function)
     if home is False:
         return Unknown("JAX rejects these operands")
@@ -144,7 +144,7 @@ def _home(call: Call, name: str, function: str) -> Devices | bool:
         array, key, *rest = operands
         operands = (array, *filter(_is_read_on_device, as_items(key) or (key,)), *rest)
     # Of `zeros_like(x)` only the shape is read.
-    reads = operation is None or operation.reads_values is True
+    reads = (operation is None or operation.reads_values is True) and call.place is not None
     return met_on(call.interpreter, function.strip("`"), operands, call.place, reads)
 
 

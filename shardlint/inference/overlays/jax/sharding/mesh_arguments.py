@@ -271,7 +271,9 @@ def device_array(value: Value | None) -> Devices | None:
     arrays = [row for row in rows if row is not None]
     if len(arrays) < len(rows) or any(row.shape != arrays[0].shape for row in arrays):
         return None
-    return Devices((len(rows), *arrays[0].shape), numpy=True)
+    known = [row.ids for row in arrays if row.ids is not None]
+    ids = tuple(number for row in known for number in row) if len(known) == len(arrays) else None
+    return Devices((len(rows), *arrays[0].shape), numpy=True, ids=ids)
 
 
 def rank_of_no_devices(value: Value | None) -> int | None:
