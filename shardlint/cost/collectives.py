@@ -15,6 +15,7 @@ from shardlint.cost.layouts import UNKNOWN, LayoutFinder, Layouts
 from shardlint.cost.loops import run_counts
 from shardlint.cost.meshes import DeviceMesh, Groups, groups_of
 from shardlint.cost.values import Kind
+from shardlint.laws.placement.movement import exchanged_bytes, gathered_bytes, reduced_bytes
 from shardlint.support.lazy_dataclass import dataclass
 
 _KINDS = {
@@ -152,9 +153,9 @@ def moved_bytes(kind: Kind, one: Instruction, inside: Computation, groups: Group
         moves = any(len(set(group)) > 1 for group in groups)
         return (bytes_of(taken) if moves else 0), taken
     if kind is Kind.ALL_GATHER:
-        return bytes_of(taken) * (ways - 1), one.shape
-    times = 2 if kind is Kind.ALL_REDUCE else 1
-    return times * bytes_of(taken) * (ways - 1) // ways, taken
+        return gathered_bytes(bytes_of(taken), ways), one.shape
+    count = reduced_bytes if kind is Kind.ALL_REDUCE else exchanged_bytes
+    return count(bytes_of(taken), ways), taken
 
 
 def _is_sliced(one: Instruction, inside: Computation, ways: int) -> bool:

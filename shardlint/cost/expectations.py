@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 
 from shardlint.confirm.fixtures.expectations import comments_of
-from shardlint.cost.sizes import parse_size
 from shardlint.cost.values import Collective, Kind
 from shardlint.support.lazy_dataclass import dataclass
+from shardlint.support.sizes import parse_size
 
 _COLLECTIVES = re.compile(r"#\s*expect-collectives?(?:\[(\w+)\])?:\s*([^#]*)")
 _NONE = re.compile(r"#\s*expect-no-collectives?(?:\[(\w+)\])?\b")

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shardlint.cost.expectations import Expectation, Unreadable, parse_expectations
-from shardlint.cost.sizes import size_text
 from shardlint.cost.values import Collective, Compilation, Kind, Part, Place, Program
 from shardlint.model.findings import Confirmation, Finding, ordered
 from shardlint.model.spans import Span
@@ -15,6 +14,7 @@ from shardlint.source import Source
 from shardlint.source.file_problems import finding_of
 from shardlint.source.logical_lines import Statements, statements
 from shardlint.support.lazy_dataclass import dataclass
+from shardlint.support.sizes import size_text
 
 _RESHARDS = (Kind.ALL_GATHER, Kind.ALL_TO_ALL, Kind.COLLECTIVE_PERMUTE)
 

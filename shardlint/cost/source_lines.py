@@ -28,7 +28,21 @@ class SourceLines:
     def own(self, stack: Sequence[Frame]) -> list[Frame]:
         """Return the user's frames of a stack, outermost first: without those that run the fixture."""
         starts = [i for i, frame in enumerate(stack) if _file(frame)[0] == self._fixture]
-        return [frame for frame in stack[starts[0] if starts else 0 :] if not _LIBRARY.search(frame.file)]
+        ours = [frame for frame in stack[starts[0] if starts else 0 :] if not _LIBRARY.search(frame.file)]
+        while len(ours) > 1 and self._is_of_another_case(ours):
+            ours.pop()
+        return ours
+
+    def _is_of_another_case(self, stack: Sequence[Frame]) -> bool:
+        """Return whether a stack ends in a case that it did not pass: JAX keeps the frames of the first call
+        for what `lax.scan` itself does.
+        """
+        case, nested, _ = stack[-1].function.partition(".")
+        if not (nested and case.startswith("case_") and _file(stack[-1])[0] == self._fixture):
+            return False
+        return any(frame.function.startswith("case_") for frame in stack[:-1]) and not any(
+            frame.function.partition(".")[0] == case for frame in stack[:-1]
+        )
 
     def place(self, frame: Frame | None) -> Place | None:
         """Return the place of a frame."""

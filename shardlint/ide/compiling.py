@@ -142,15 +142,15 @@ def _lines(compilation: Compilation) -> Iterator[CompiledLine]:
 
 
 def _sent(one: Collective, equal: int) -> Sent:
-    from shardlint.cost.sizes import size_text
     from shardlint.output.cost import words
+    from shardlint.support.sizes import size_text
 
     size = f"{size_text(one.bytes)} {words.times_text(one, equal)}".rstrip()
     return Sent(one.kind.value, words.axes_text(one), size, words.op_text(one.op), words.layouts_text(one))
 
 
 def _function(program: Program, path: str) -> CompiledFunction:
-    from shardlint.cost.sizes import size_text
+    from shardlint.support.sizes import size_text
 
     sent, count = sum(one.total for one in program.collectives), len(program.collectives)
     said = f"{program.name}: {count} collective{'s' * (count != 1)}"

@@ -9,8 +9,8 @@ import pytest
 from support.command import run_decoded
 
 from shardlint.cost.expectations import Expectation, Unreadable, parse_expectations
-from shardlint.cost.sizes import parse_size, size_text
 from shardlint.cost.values import Kind
+from shardlint.support.sizes import parse_size, size_text
 
 PROGRAM = """
 import jax

@@ -1,12 +1,17 @@
-"""The data that devices must receive from others where an array is laid out anew."""
+"""The data that devices must receive from others where an array is laid out anew.
+
+With n devices in a group and S bytes on each, a ring moves S (n-1)/n for an all-to-all or a reduce-scatter,
+twice that for an all-reduce, and S (n-1) where each part is gathered from all.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping, Sequence
 
 from shardlint.laws.core.dims import Shape
-from shardlint.laws.core.values import Mesh, Spec
+from shardlint.laws.core.values import Mesh, Spec, entry_axes
 from shardlint.laws.placement.checks import is_axis, parts
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -73,3 +78,61 @@ def _block(place: dict[str, tuple[int, int]], spec: Spec, shape: list[int]) -> _
             return None
         block.append((index * (size // ways), (index + 1) * (size // ways)))
     return tuple(block)
+
+
+def gathered_bytes(part: int, ways: int) -> int:
+    """Return the bytes that a device sends so that all in its group have every part."""
+    return part * (ways - 1)
+
+
+def exchanged_bytes(size: int, ways: int) -> int:
+    """Return the bytes that a device sends in an all-to-all or a reduce-scatter."""
+    return size * (ways - 1) // ways
+
+
+def reduced_bytes(size: int, ways: int) -> int:
+    """Return the bytes that a device sends in an all-reduce."""
+    return 2 * size * (ways - 1) // ways
+
+
+def resharded_bytes(mesh: Mesh, before: Spec, after: Spec, whole: int) -> int | None:
+    """Return the bytes that each device sends where XLA lays an array of ``whole`` bytes out anew.
+
+    That is known where dimensions are only gathered or only split further, where axes move from the end of
+    one dimension to the end of another (an all-to-all), and where parts only change places (a permutation).
+    Of any other change XLA makes several steps: None. Sizes are divided evenly, and none is unknown.
+    """
+    sizes = {name: size for name, size in zip(mesh.names, mesh.sizes, strict=True) if isinstance(size, int)}
+    rank = max(len(before.entries), len(after.entries))
+    held, due = ([_axes(spec, i, sizes) for i in range(rank)] for spec in (before, after))
+    if any(axis not in sizes for entry in (*held, *due) for axis in entry):
+        return None
+
+    def ways(axes: Sequence[str]) -> int:
+        return math.prod(sizes[axis] for axis in axes)
+
+    def parts(entries: Sequence[tuple[str, ...]]) -> int:
+        return math.prod(map(ways, entries))
+
+    part = whole // parts(held)
+    pairs = list(zip(held, due, strict=True))
+    if all(a[: len(b)] == b for a, b in pairs):
+        return gathered_bytes(part, parts(held) // parts(due))
+    if all(b[: len(a)] == a for a, b in pairs):
+        return 0
+    if [ways(a) for a, _ in pairs] == [ways(b) for _, b in pairs]:
+        return part
+    changed = [i for i, (a, b) in enumerate(pairs) if a != b]
+    if len(changed) != 2:
+        return None
+    for source, target in (changed, changed[::-1]):
+        moving = held[source][len(due[source]) :]
+        if held[source][: len(due[source])] == due[source] and due[target] == held[target] + moving:
+            return exchanged_bytes(part, ways(moving))
+    return None
+
+
+def _axes(spec: Spec, dimension: int, sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the axes of more than one device that split a dimension."""
+    entry = spec.entries[dimension] if dimension < len(spec.entries) else None
+    return tuple(axis for axis in entry_axes(entry) if sizes.get(axis) != 1)

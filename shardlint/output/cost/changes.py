@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shardlint.cost.sizes import size_text
 from shardlint.cost.values import Compilation
 from shardlint.model.findings import Finding
 from shardlint.output.cost.json import document
 from shardlint.output.formats.concise import place_text
 from shardlint.support.media import cell, code, drawn, markdown
+from shardlint.support.sizes import size_text
 
 #: A program, and a collective by kind, axes and operation, or the memory.
 Row = tuple[str, str]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shardlint.cost.sizes import size_text
 from shardlint.cost.values import Collective, Compilation, Memory, Place, Program
 from shardlint.output.cost import words
 from shardlint.output.cost.text import LineText
 from shardlint.output.report.style import CSS, JS
 from shardlint.output.report.svg import Segment, bar
 from shardlint.support.media import html
+from shardlint.support.sizes import size_text
 
 _HEADS = (
     ("line", "text"), ("collective", "text"), ("mesh axes", "text"), ("bytes", "number"), ("times", "number"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from shardlint.cost.sizes import size_text
 from shardlint.cost.values import Collective, Compilation, Place, Program
 from shardlint.output.cost import words
 from shardlint.output.terminal_styles import Styles
 from shardlint.support.media import drawn, terminal
+from shardlint.support.sizes import size_text
 
 #: The text of a line of the user's, "" where it cannot be read.
 LineText = Callable[[Place], str]

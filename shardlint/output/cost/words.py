@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from shardlint.cost.chips import seconds, time_text
-from shardlint.cost.sizes import size_text
 from shardlint.cost.values import Buffer, Collective, Compilation, Place, Program
+from shardlint.support.sizes import size_text
 
 _CPU = (
     "Partitioned for fake CPU devices, as for GPUs and TPUs; memory is that of the CPU's compiler, which "

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shardlint.cost.chips import CHIPS
-from shardlint.cost.sizes import size_text
 from shardlint.output.report.style import CSS, JS
 from shardlint.output.report.svg import Segment, bar
 from shardlint.output.tables.plans import alike_plans, explained, meshes_text
 from shardlint.report.mesh_plans import Plan, Plans
 from shardlint.support.media import html
+from shardlint.support.sizes import size_text
 
 _SHOWN = 3
 

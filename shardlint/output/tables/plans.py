@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from shardlint.cost.chips import CHIPS
-from shardlint.cost.sizes import size_text
 from shardlint.output.tables.writer import drawing
 from shardlint.report.mesh_plans import Change, Plan, Plans, cheapest_chips
 from shardlint.support.media import json_document, terminal
+from shardlint.support.sizes import size_text
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -58,11 +58,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.core.values import Unknown
-from shardlint.laws.placement.array_bytes import array_bytes, text_of_bytes
+from shardlint.laws.core.values import Spec, Unknown
+from shardlint.laws.placement.array_bytes import array_bytes
+from shardlint.laws.placement.movement import resharded_bytes
 from shardlint.model.findings import Group, Severity
 from shardlint.model.uses import MoveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.support.sizes import size_text
 
 
 def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
@@ -70,11 +72,14 @@ def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
     if use.after is not None:
         return
     total = None if isinstance(use.shape, Unknown) else array_bytes(use.shape, use.dtype)
-    size = "" if total is None else f", {text_of_bytes(total)},"
+    size = "" if total is None else f", {size_text(total)},"
+    after = Spec((None, *use.before.entries[1:]))
+    sent = None if total is None else resharded_bytes(use.mesh, use.before, after, total)
+    cost = "" if sent is None else f", for which each sends {size_text(sent)}"
     large = total is not None and total >= settings.replicated_bytes
     yield Problem(
         f"`{use.function}` takes {use.subject} apart along dimension 0, which {use.before} splits: the whole "
-        f"array{size} is gathered on each device; split another dimension",
+        f"array{size} is gathered on each device{cost}; split another dimension",
         use.place,
         severity=Severity.WARNING if large else Severity.INFO,
     )

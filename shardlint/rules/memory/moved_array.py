@@ -58,14 +58,16 @@ layout element by element. Not reported is an array that is gathered, so that ea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from shardlint.laws.core.values import Unknown
-from shardlint.laws.placement.array_bytes import array_bytes, text_of_bytes
-from shardlint.laws.placement.movement import movement
+from shardlint.laws.placement.array_bytes import array_bytes
+from shardlint.laws.placement.movement import Movement, movement, resharded_bytes
 from shardlint.model.findings import Group, Severity
 from shardlint.model.uses import MoveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.support.sizes import size_text
 
 
 def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
@@ -75,16 +77,22 @@ def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
     found, total = movement(use.mesh, use.before, use.after, use.shape), array_bytes(use.shape, use.dtype)
     if found is None or total is None or found.gathered or 2 * found.moved <= found.wanted:
         return
-    count = 1
-    for size in use.shape:
-        count *= size if isinstance(size, int) else 1
-    amount = total / max(count, 1) * found.moved
     yield Problem(
         f"{use.subject} is laid out as {use.before}, and `{use.function}` asks for {use.after}: "
-        f"{text_of_bytes(amount)} must move between devices",
+        f"{_amount(use, found, total)}",
         use.place,
         severity=Severity.WARNING if total >= settings.replicated_bytes else Severity.INFO,
     )
+
+
+def _amount(use: MoveUse, found: Movement, total: int) -> str:
+    """Return what a device sends where the steps of the compiler are known, else what must move at least."""
+    assert use.after is not None and not isinstance(use.shape, Unknown)
+    sent = resharded_bytes(use.mesh, use.before, use.after, total)
+    if sent is not None:
+        return f"each device sends {size_text(sent)}"
+    count = math.prod(size for size in use.shape if isinstance(size, int))
+    return f"at least {size_text(total / max(count, 1) * found.moved)} must move between devices"
 
 
 RULE = Rule(
