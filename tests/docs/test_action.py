@@ -22,7 +22,7 @@ import examples
 ROOT = examples.ROOT
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-INSTALL, CHECK = ACTION["runs"]["steps"]
+INSTALL, CHECK, COMPILE = ACTION["runs"]["steps"]
 
 GOOD = """\
 import jax
@@ -76,6 +76,7 @@ class Runner:
                 "GITHUB_ACTIONS": "true",
                 "GITHUB_WORKSPACE": str(self.workspace),
                 "GITHUB_OUTPUT": str(output),
+                "GITHUB_STEP_SUMMARY": str(self.home / "summary.md"),
                 "RUNNER_TEMP": str(self.home / "temp"),
                 **{name: self.value(value) for name, value in step["env"].items()},
             },
@@ -131,6 +132,41 @@ def test_paths_and_arguments_are_words(runner: Callable[..., Runner]) -> None:
     done, outputs = one.run(CHECK)
     found = re.findall(r"^::error .*?,file=(.+?),", done.stdout, re.MULTILINE)
     assert (found, outputs) == (["a/bad.py", "b c/bad.py", "mesh.py"], {"exit-code": "1"}), done.stderr
+
+
+STEP = """\
+import jax
+import jax.numpy as jnp
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((8,), ("model",), axis_types=(AxisType.Auto,))
+
+
+def row(x, w):
+    return x @ w
+
+
+def array(shape, *spec):
+    return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh, P(*spec)))
+
+
+jax.jit(row).lower(array((16, 64), None, "model"), array((64, 16), "model"))
+"""
+
+
+def test_what_a_change_costs_is_in_the_summary(runner: Callable[..., Runner]) -> None:
+    one = runner(
+        {"fixtures/step.py": STEP}, compile="fixtures/step.py", against="HEAD", python=sys.executable
+    )
+    author = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for command in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "before"]):
+        subprocess.run(["git", *command], cwd=one.workspace, check=True)
+    (one.workspace / "fixtures" / "step.py").write_text(STEP.replace("(16, 64)", "(32, 64)"))
+    done, _ = one.run(COMPILE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    summary = (one.home / "summary.md").read_text()
+    assert "Each device sends 3.5 KiB; it was 1.8 KiB: +1.8 KiB (+100%)." in summary
+    assert "| `row` | all-reduce model (dot\\_general) | 1.8 KiB | 3.5 KiB | +1.8 KiB (+100%) |" in summary
 
 
 @pytest.mark.parametrize("name", ["paths", "args", "sarif_file", "fail"])
