@@ -1,6 +1,6 @@
-"""The picture of the terminal in the README: the README's own example, as shardlint prints it in colours.
+"""The pictures of the terminal in the README: programs of its pages, as shardlint prints of them in colours.
 
-``python docs/tools/picture.py`` draws it anew; a test compares its text with what is printed.
+``python docs/tools/picture.py`` draws them anew; a test compares their text with what is printed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -20,9 +21,34 @@ from rich.text import Text
 import examples
 
 README = examples.ROOT / "README.md"
-PICTURE = examples.HERE.parent / "pictures" / "terminal.svg"
-COMMANDS = ("shardlint check train.py --confirm", "shardlint layout train.py:8")
-WIDTH = 118
+_PICTURES = examples.HERE.parent / "pictures"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What commands print of the first program of a page, as ``program``, in lines of ``width``."""
+
+    file: Path
+    page: Path
+    program: str
+    commands: tuple[str, ...]
+    width: int = 118
+
+
+CHECKED = Picture(
+    _PICTURES / "terminal.svg",
+    README,
+    "train.py",
+    ("shardlint check train.py --confirm", "shardlint layout train.py:8"),
+)
+COMPILED = Picture(
+    _PICTURES / "compile.svg",
+    examples.ROOT / "docs" / "howto" / "slow-step.md",
+    "fixtures/step.py",
+    ("shardlint compile fixtures/step.py",),
+    132,
+)
+PICTURES = (CHECKED, COMPILED)
 
 #: As rich has it, but for the font, which would be fetched from elsewhere.
 _FORMAT = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
@@ -51,16 +77,18 @@ _FORMAT = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="ht
 """
 
 
-def printed(colours: bool) -> str:
-    """Return the session: what the commands print of the README's first program."""
-    page = README.read_text(encoding="utf-8")
+def printed(picture: Picture, colours: bool) -> str:
+    """Return the session: what the commands print of the page's first program."""
+    page = picture.page.read_text(encoding="utf-8")
     program = next(block for block in examples.blocks(page) if block.language == "python")
     said = []
     with tempfile.TemporaryDirectory() as folder:
         reader = examples.Reader(page, Path(folder) / "page")
-        (reader.folder / "train.py").write_text(program.text, encoding="utf-8")
+        written = reader.folder / picture.program
+        written.parent.mkdir(exist_ok=True)
+        written.write_text(program.text, encoding="utf-8")
         environment = {**reader.environment, "NO_COLOR": "", "FORCE_COLOR": "1" if colours else "0"}
-        for command in COMMANDS:
+        for command in picture.commands:
             done = subprocess.run(
                 ["bash", "-c", command],
                 cwd=reader.folder,
@@ -73,10 +101,10 @@ def printed(colours: bool) -> str:
     return "\n".join(said)
 
 
-def drawn(session: str) -> str:
+def drawn(session: str, width: int = CHECKED.width) -> str:
     """Draw a session as SVG."""
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        console = Console(record=True, width=WIDTH, file=nowhere, force_terminal=True, legacy_windows=False)
+        console = Console(record=True, width=width, file=nowhere, force_terminal=True, legacy_windows=False)
         console.print(Text.from_ansi(session), soft_wrap=False, overflow="fold")
         return console.export_svg(title="shardlint", theme=MONOKAI, code_format=_FORMAT, unique_id="terminal")
 
@@ -88,6 +116,7 @@ def text_of(picture: str) -> str:
 
 
 if __name__ == "__main__":
-    PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_text(drawn(printed(colours=True)), encoding="utf-8")
+    _PICTURES.mkdir(exist_ok=True)
+    for one in PICTURES:
+        one.file.write_text(drawn(printed(one, colours=True), one.width), encoding="utf-8")
     sys.exit(0)

@@ -1,4 +1,4 @@
-"""The picture in the README is of what shardlint prints today, and is fetched from nowhere."""
+"""The pictures in the README are of what shardlint prints today, and are fetched from nowhere."""
 
 from __future__ import annotations
 
@@ -6,25 +6,31 @@ import re
 from xml.etree import ElementTree
 
 import picture
+import pytest
+
+each = pytest.mark.parametrize("one", picture.PICTURES, ids=lambda one: one.file.stem)
 
 
-def test_the_picture_says_what_is_printed() -> None:
-    shown = picture.text_of(picture.PICTURE.read_text(encoding="utf-8"))
-    printed = picture.printed(colours=False)
-    assert "confirmed by JAX" in printed
+@each
+def test_the_picture_says_what_is_printed(one: picture.Picture) -> None:
+    shown = picture.text_of(one.file.read_text(encoding="utf-8"))
+    printed = picture.printed(one, colours=False)
+    assert ("confirmed by JAX" if one is picture.CHECKED else "all-gather") in printed
     assert shown == re.sub(r"\s", "", printed), "python docs/tools/picture.py"
 
 
-def test_the_picture_is_whole() -> None:
-    text = picture.PICTURE.read_text(encoding="utf-8")
+@each
+def test_the_picture_is_whole(one: picture.Picture) -> None:
+    text = one.file.read_text(encoding="utf-8")
     root = ElementTree.fromstring(text)
     assert root.tag.endswith("svg")
     assert set(re.findall(r"https?://[^\"]+", text)) == {"http://www.w3.org/2000/svg"}
 
 
-def test_the_readme_shows_it() -> None:
+@each
+def test_the_readme_shows_it(one: picture.Picture) -> None:
     page = picture.README.read_text(encoding="utf-8")
-    assert f"]({picture.PICTURE.relative_to(picture.examples.ROOT)})" in page
+    assert f"]({one.file.relative_to(picture.examples.ROOT)})" in page
 
 
 def test_another_text_is_another_picture() -> None:
