@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-import picture
 import pytest
+
+import picture
 
 each = pytest.mark.parametrize("one", picture.PICTURES, ids=lambda one: one.file.stem)
 
