@@ -166,7 +166,7 @@ def test_what_a_change_costs_is_in_the_summary(runner: Callable[..., Runner]) ->
     assert done.returncode == 0, done.stdout + done.stderr
     summary = (one.home / "summary.md").read_text()
     assert "Each device sends 3.5 KiB; it was 1.8 KiB: +1.8 KiB (+100%)." in summary
-    assert "| `row` | all-reduce model (dot\\_general) | 1.8 KiB | 3.5 KiB | +1.8 KiB (+100%) |" in summary
+    assert "| `row` | all-reduce model (dot_general) | 1.8 KiB | 3.5 KiB | +1.8 KiB (+100%) |" in summary
 
 
 @pytest.mark.parametrize("name", ["paths", "args", "sarif_file", "fail"])
