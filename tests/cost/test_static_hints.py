@@ -82,12 +82,12 @@ def test_both_tell_the_same_figure_for_the_same_line(tmp_path: Path) -> None:
     ours = [one for one in findings if one.code in ("SHL604", "SHL605")]
     assert len(ours) == len(cases) + LOOPS.count("def case_")
     exact = 0
-    for one in ours:
-        told = re.search(r"\b(?:device|each) sends (.*?)(?:;|$)", one.message)
+    for finding in ours:
+        told = re.search(r"\b(?:device|each) sends (.*?)(?:;|$)", finding.message)
         if told is not None:
-            assert told[1] == size_text(sent[one.span.line]), one.message
+            assert told[1] == size_text(sent[finding.span.line]), finding.message
             exact += 1
         else:
-            least = re.search(r"at least (\S+) (\S+) must move", one.message)
-            assert least is not None, one.message
+            least = re.search(r"at least (\S+) (\S+) must move", finding.message)
+            assert least is not None, finding.message
     assert exact >= 12 + LOOPS.count("def case_")
