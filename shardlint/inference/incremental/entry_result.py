@@ -138,7 +138,6 @@ class EntryRun:
         for change in self.changes:
             change.redo()
         interpreter.switches |= self.switches
-        EFFECTS.epoch += self.epochs
 
 
 def recorded(interpreter: Machine, made: object, evaluate: Callable[[], object], first: int) -> EntryRun:
@@ -162,7 +161,7 @@ def recorded(interpreter: Machine, made: object, evaluate: Callable[[], object],
         trace = before.swap(i)
         work, short = i.budget.close(outer)
         EFFECTS.oldest, EFFECTS.entered = min(oldest, EFFECTS.oldest), 0
-        epochs, EFFECTS.epoch = EFFECTS.epoch - epoch, epoch
+        epochs = EFFECTS.epoch - epoch
         changes = tuple(Change.of(thing, state) for thing, state in EFFECTS.before.values())
         if not finished:
             for change in changes:

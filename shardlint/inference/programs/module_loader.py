@@ -201,10 +201,6 @@ class Project:
         """Run a module as if nothing else had run, except modules that already did."""
         i, before, first = interpreter, interpreter.context, born()
         EFFECTS.imported = first
-        # Its classes are unknown to others yet, so changes to them while it creates them concern no other
-        # code.
-        epoch, EFFECTS.epoch = EFFECTS.epoch, first << 32
-        remade, EFFECTS.remade = EFFECTS.remade, NOTHING
         outer = (i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh)
         replaced, i.replaced = i.replaced, {}
         handed, i.handed = i.handed, {}
@@ -235,8 +231,6 @@ class Project:
                 own, i.reads, i.start = i.reads, reads, start
                 EFFECTS.entry = entry
                 self.loose, self.running = loose, running
-                EFFECTS.epoch = epoch + (EFFECTS.remade < first)
-                EFFECTS.remade = min(EFFECTS.remade, remade)
                 self._begun.pop()
         if run.outermost == len(self._begun):
             _close_cycle(run)

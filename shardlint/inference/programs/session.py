@@ -74,7 +74,7 @@ class Resumable:
         interpreter = self._program.interpreter
         interpreter.settle()
         self._before = {name: copy(getattr(interpreter, name)) for name in _CHANGED}
-        self._names, self._epoch = copy(self._program.names), EFFECTS.epoch
+        self._names = copy(self._program.names)
         self.stands = True
         sound = not source.problems and not self._program.problems and self._program.main.complete
         self._whole = sound and not any(map(_has_notes, source.cells))
@@ -105,7 +105,7 @@ class Resumable:
     def _evaluated(self, noticed: Noticed) -> list[Use | FileProblem]:
         for name, value in self._before.items():
             setattr(self._program.interpreter, name, copy(value))
-        self._program.names, EFFECTS.epoch = copy(self._names), self._epoch
+        self._program.names = copy(self._names)
         self._times += 1
         self.stands = False
         try:

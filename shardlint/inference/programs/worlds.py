@@ -16,7 +16,7 @@ from shardlint.inference.domain.kinds import CHANGING
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.incremental.entry_result import alike
 from shardlint.inference.machine.module_run import Effect, ModuleRun
-from shardlint.inference.store.effect_log import EFFECTS, State, changing, held, restore
+from shardlint.inference.store.effect_log import EFFECTS, State, changed_for_all, changing, held, restore
 
 #: Stands for the program itself among those that changed a module.
 _PROGRAM = 0
@@ -38,6 +38,7 @@ class World:
         #: By changed module and number of the changed object: the identities of those that changed it.
         self._writers: dict[ModuleRun, dict[int, set[int]]] = {}
         self._imported = 0
+        self._remade: list[tuple[int, int]] = []
 
     def attribute(self, writer: ModuleRun | None) -> None:
         """Attribute what was changed since the last import to a module; None for the program itself."""
@@ -107,6 +108,8 @@ class World:
         for writer, effect in effects:
             thing = effect.thing
             changing(thing)
+            if not isinstance(thing, (*CHANGING, Scope)):
+                changed_for_all(thing)
             self._before.setdefault(thing.born, (thing, held(thing)))
             restore(thing, effect.after)
             owner = self.owner(thing.born)
@@ -134,7 +137,7 @@ class World:
             leave()
             for thing, state in self._after:
                 restore(thing, state)
-            EFFECTS.imported = self._imported
+            EFFECTS.imported, EFFECTS.remade = self._imported, self._remade
             _present = self
 
     def leave(self) -> None:
@@ -143,7 +146,7 @@ class World:
         self._after = [(thing, held(thing)) for thing, _ in self._before.values()]
         for thing, state in self._before.values():
             restore(thing, state)
-        self._imported, EFFECTS.imported = EFFECTS.imported, 0
+        self._imported, EFFECTS.imported, EFFECTS.remade = EFFECTS.imported, 0, []
 
 
 _present: World | None = None

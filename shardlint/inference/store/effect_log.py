@@ -8,6 +8,7 @@ if no object older than ``n`` was written meanwhile.
 from __future__ import annotations
 
 import itertools
+from bisect import bisect
 from copy import copy
 from dataclasses import field
 from functools import cache
@@ -41,11 +42,10 @@ class Effects:
     """The effects of the innermost cacheable call.
 
     ``oldest`` is the smallest number of an object written. ``asked`` are the path queries made (see
-    `path_queries`). ``epoch`` counts changes of classes and wrappers, reads of which are not recorded.
-    ``entered`` is the number at which the evaluation of an entry point began. ``before`` are the older shared
+    `path_queries`). ``epoch`` counts changes of classes and wrappers, reads of which are not recorded, and
+    ``remade`` is when they were (see `is_remade_since`). ``entered`` is the number at which the evaluation of an entry point began. ``before`` are the older shared
     objects that it changed, by number, with their earlier contents; ``leaks`` is set if it changed an older
-    one that cannot be restored. ``remade`` is the smallest number of a changed class or wrapper. ``entry``
-    counts the entry points. Objects with numbers below ``imported`` may belong to modules that programs
+    one that cannot be restored. ``entry`` counts the entry points. Objects with numbers below ``imported`` may belong to modules that programs
     share: ``journal`` has those written since the last import, by number, with their contents before, and
     ``touched`` the numbers of those that cannot be restored. ``lost`` are functions and classes that
     went out of sight just now (see `escaped_code`).
@@ -58,7 +58,7 @@ class Effects:
     leaks: bool = False
     before: dict[int, tuple[Any, State]] = field(default_factory=dict)
     touched: set[int] = field(default_factory=set)
-    remade: int = NOTHING
+    remade: list[tuple[int, int]] = field(default_factory=list)
     entry: int = 0
     imported: int = 0
     lost: list[Any] = field(default_factory=list)
@@ -88,9 +88,24 @@ def changed_function(scope: int) -> None:
 
 def _changed_for_all(number: int) -> None:
     EFFECTS.epoch += 1
-    EFFECTS.remade = min(EFFECTS.remade, number)
+    remade = EFFECTS.remade
+    while remade and remade[-1][1] >= number:
+        remade.pop()
+    remade.append((born(), number))
     depends(number)
     EFFECTS.leaks = EFFECTS.leaks or 0 < number < EFFECTS.entered
+
+
+def is_remade_since(time: int) -> bool:
+    """Return whether a class or wrapper that is older than an allocation number has changed since.
+
+    What ended at that number can have read no younger one. Of the changes, each with its time and the number
+    of what changed, only those are kept that no later one of something older stands for: the first one after
+    a time is of the oldest.
+    """
+    remade = EFFECTS.remade
+    first = bisect(remade, (time, NOTHING))
+    return first < len(remade) and remade[first][1] < time
 
 
 def changed(number: int) -> None:

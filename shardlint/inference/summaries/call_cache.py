@@ -25,7 +25,7 @@ from shardlint.inference.evaluation.path_queries import have_same_answers, of_ru
 from shardlint.inference.machine.trace import Note, Trace
 from shardlint.inference.machine.variable_reads import note_read, read_of
 from shardlint.inference.overlays.flax.linen.module_runs import in_module
-from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born
+from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born, is_remade_since
 from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, enclosing_scopes
 from shardlint.inference.summaries.instantiation import Instantiation, NotInstantiable
 from shardlint.inference.summaries.module_reads import Read, split
@@ -149,7 +149,6 @@ class CallCache:
             _is_body(interpreter, function),
             interpreter.device_count,
             frozenset(interpreter.switches),
-            EFFECTS.epoch,
             in_module(interpreter),
         )
 
@@ -183,6 +182,8 @@ class CallCache:
         if one.nested is None and nested + one.height > limit:
             return False
         if one.closes and function.scope is not one.function.scope:
+            return False
+        if is_remade_since(one.end):
             return False
         if not have_same_answers(interpreter, one.circumstances):
             return False
@@ -246,7 +247,7 @@ class CallCache:
         if i.settings.editing:
             here = ReentryPoint(
                 function, bound, place, nested, key, states(objects), i.context, i.path, i.assumed,
-                tuple(i.frames), i.muted, frozenset(i.switches), EFFECTS.epoch,
+                tuple(i.frames), i.muted, frozenset(i.switches),
             )  # fmt: skip
         outside = i.budget.open()
         around_it = Trace(ran={function.code.key}, ran_uncached={function.code.key}).swap(i)
@@ -294,6 +295,7 @@ class CallCache:
                     result=template,
                     makes=makes is not None,
                     start=start,
+                    end=born(),
                     symbols=symbols,
                     path=i.path,
                     trace=trace,

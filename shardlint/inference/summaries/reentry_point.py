@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from shardlint.inference.domain.kinds import CHANGING
 from shardlint.inference.domain.values import Function, Tag, Value
 from shardlint.inference.evaluation.context import Context, Frame
-from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -28,8 +27,7 @@ class ReentryPoint:
     """The inputs of a call besides the variables that it reads: its arguments and the interpreter's state.
 
     ``key`` is the call's key in the cache, ``objects`` are those reachable from the arguments. ``nested`` is
-    the depth of the call, ``switches`` the global settings changed so far, and ``epoch`` how often classes
-    were changed.
+    the depth of the call, and ``switches`` the global settings changed so far.
     """
 
     function: Function
@@ -44,14 +42,12 @@ class ReentryPoint:
     frames: tuple[Frame, ...]
     muted: int
     switches: frozenset[str]
-    epoch: int
 
     @contextmanager
     def restored(self, interpreter: Machine) -> Iterator[None]:
         """Restore this state, and the present one afterwards."""
         i = interpreter
         before = (i.context, i.path, i.assumed, i.frames, i.muted, i.switches)
-        epoch, EFFECTS.epoch = EFFECTS.epoch, self.epoch
         states = [(value, _held(value)) for value, _ in self.objects]
         i.context, i.path, i.assumed, i.muted = self.context, self.path, self.assumed, self.muted
         i.frames, i.switches = list(self.frames), set(self.switches)
@@ -64,7 +60,6 @@ class ReentryPoint:
             for value, state in states:
                 _hold(value, state)
             i.context, i.path, i.assumed, i.frames, i.muted, i.switches = before
-            EFFECTS.epoch = epoch
 
 
 def states(values: Iterable[Any]) -> tuple[State, ...]:

@@ -54,9 +54,10 @@ class CallSummary:
 
     ``fixed`` are the module constants that it read, and ``work`` its steps. ``closes`` means that it returned
     functions that see variables of scopes around the function. A constructor ``makes`` the object it is
-    called on: then the result is the pair of its return value and that object. ``place`` is the call site,
-    ``circumstances`` are the path queries made, and ``body`` is that of the context. ``situation`` is set for
-    programs that are edited. ``elsewhere`` caches the uses as recorded from other call sites.
+    called on: then the result is the pair of its return value and that object. ``start`` and ``end`` are
+    the numbers of objects at its beginning and end. ``place`` is the call site, ``circumstances`` are the
+    path queries made, and ``body`` is that of the context. ``situation`` is set for programs that are
+    edited. ``elsewhere`` caches the uses as recorded from other call sites.
     """
 
     function: Function
@@ -67,6 +68,7 @@ class CallSummary:
     result: Value
     makes: bool
     start: int
+    end: int
     symbols: int
     path: tuple[int, ...]
     trace: Trace

@@ -59,7 +59,7 @@ def stream(call: Call, shape: Shape = (), key: Array | None = None) -> LibraryOb
     """Return a stream of keys (new ones by default), with a count of taken keys for each."""
     typed = replicated_here(call.interpreter, shape)
     key_value = Array(shape, KEY.dtype, typed=typed) if key is None else key
-    counts = Array(shape, "uint32", typed=typed) if key is None else _counts(call, key)
+    counts = _counts(call, key_value)
     variables = {
         "key": LibraryObject("flax.nnx.RngKey", {"value": key_value}, call.place),
         "count": LibraryObject("flax.nnx.RngCount", {"value": counts}, call.place),
@@ -69,7 +69,7 @@ def stream(call: Call, shape: Shape = (), key: Array | None = None) -> LibraryOb
 
 def _counts(call: Call, key: Array) -> Array:
     typed = None if key.shape is None else replicated_here(call.interpreter, key.shape)
-    return Array(key.shape, "uint32", typed=typed)
+    return Array(key.shape, "uint32", typed=typed, may_vary=frozenset())
 
 
 def _seeded(call: Call, seed: Value) -> LibraryObject:
@@ -95,7 +95,10 @@ def take_key(call: Call, held: Value) -> Value:
     interpreter, place = call.interpreter, call.place
     folded = interpreter.call(External("jax.random.fold_in"), [one, drawn], {}, place)
     after = interpreter.operation("Add", drawn, Const(1), place)
-    assign(interpreter, count, after if isinstance(after, Array) else replace(drawn, typed=None))
+    after = after if isinstance(after, Array) else replace(drawn, typed=None)
+    # Of a count that stays the same kind of array nothing changes: what takes keys only is a pure call.
+    if after != drawn:
+        assign(interpreter, count, after)
     return folded
 
 
