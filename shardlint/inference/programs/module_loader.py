@@ -18,7 +18,7 @@ from shardlint.inference.machine.module_run import Effect, ModuleRun
 from shardlint.inference.machine.variable_reads import Reads, note_variable, read_of
 from shardlint.inference.overlays.registry import canonical, names_under, transfer
 from shardlint.inference.programs.worlds import World, leave
-from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born, changed, depends
+from shardlint.inference.store.effect_log import EFFECTS, born, changed, depends
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
 from shardlint.laws.versions.equivalents import EQUIVALENT

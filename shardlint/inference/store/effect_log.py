@@ -43,12 +43,13 @@ class Effects:
 
     ``oldest`` is the smallest number of an object written. ``asked`` are the path queries made (see
     `path_queries`). ``epoch`` counts changes of classes and wrappers, reads of which are not recorded, and
-    ``remade`` is when they were (see `is_remade_since`). ``entered`` is the number at which the evaluation of an entry point began. ``before`` are the older shared
-    objects that it changed, by number, with their earlier contents; ``leaks`` is set if it changed an older
-    one that cannot be restored. ``entry`` counts the entry points. Objects with numbers below ``imported`` may belong to modules that programs
-    share: ``journal`` has those written since the last import, by number, with their contents before, and
-    ``touched`` the numbers of those that cannot be restored. ``lost`` are functions and classes that
-    went out of sight just now (see `escaped_code`).
+    ``remade`` has their times (see `is_remade_since`). ``entered`` is the number at which the evaluation of
+    an entry point began. ``before`` are the older shared objects that it changed, by number, with their
+    earlier contents; ``leaks`` is set if it changed an older one that cannot be restored. ``entry`` counts
+    the entry points. Objects with numbers below ``imported`` may belong to modules that programs share:
+    ``journal`` has those written since the last import, by number, with their contents before, and
+    ``touched`` the numbers of those that cannot be restored. ``lost`` are functions and classes that went
+    out of sight just now (see `escaped_code`).
     """
 
     oldest: int = NOTHING
