@@ -30,6 +30,7 @@ NODE_BASES = frozenset({"equinox.Module", "flax.struct.PyTreeNode"})
 Trees = set[int]
 #: Library classes whose subclasses are pytrees of the attributes that hold data.
 DATA_BASES = frozenset({"flax.nnx.Module", "flax.nnx.Pytree", "flax.nnx.Object"})
+_CONTAINERS = frozenset({Tuple, ListValue, DictValue})
 
 
 def parts(value: Value, trees: Trees | None = None) -> dict[str, Value] | None:
@@ -117,11 +118,13 @@ def _data(held: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _is_data(value: Value) -> bool:
-    if isinstance(value, LibraryObject):
-        return children(value) != ()
-    if isinstance(value, Tuple | ListValue | DictValue):
-        return any(map(_is_data, _items(value)))
-    return isinstance(value, Array) or is_data_node(value)
+    # Most walks over trees of models spend their time here and in `_objects`.
+    kind = type(value)
+    if kind is LibraryObject:
+        return children(value) != ()  # type: ignore[arg-type]
+    if kind in _CONTAINERS:
+        return any(map(_is_data, _items(value)))  # type: ignore[arg-type]
+    return kind is Array or (kind is Instance and is_data_node(value))
 
 
 def _items(value: Tuple | ListValue | DictValue) -> Iterable[Value]:
@@ -167,7 +170,8 @@ def _objects(value: Value) -> Iterator[Value]:
     waiting = [*_held(value).values()]
     while waiting:
         one = waiting.pop()
-        if isinstance(one, Tuple | ListValue | DictValue):
-            waiting.extend(_items(one))
-        elif is_data_node(one):
+        kind = type(one)
+        if kind in _CONTAINERS:
+            waiting.extend(_items(one))  # type: ignore[arg-type]
+        elif (kind is LibraryObject or kind is Instance) and is_data_node(one):
             yield one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import is_
 
 from shardlint.inference.domain.lattice import join_tagged, tagged
 from shardlint.inference.domain.values import (
@@ -167,16 +168,18 @@ def map_arrays(
     path: str = "",
     several: bool = False,
     trees: Trees | None = None,
+    keeps: bool = False,
 ) -> Value:
     """Replace every array in a tree; Python numbers count as scalars, other leaves are unchanged.
 
     Alternatives become Unknown, unless ``several`` says to change them one by one. ``trees`` caches the
-    objects of the walk that are known to be trees (see `nodes.parts`).
+    objects of the walk that are known to be trees (see `nodes.parts`). Containers and objects are new ones;
+    with ``keeps``, only those in which something changes.
     """
     trees = set() if trees is None else trees
 
     def below(part: Value, at: str) -> Value:
-        return map_arrays(part, change, at, several, trees)
+        return map_arrays(part, change, at, several, trees, keeps)
 
     if isinstance(tree, Alternatives):
         if not several:
@@ -188,12 +191,15 @@ def map_arrays(
         isinstance(tree, Const) and isinstance(tree.value, (bool, int, float, complex))
     ):
         return change(scalar(tree), path)
-    if isinstance(tree, Tuple):
-        return replace(tree, items=tuple(below(item, f"{path}[{i}]") for i, item in enumerate(tree.items)))
-    if isinstance(tree, ListValue) and tree.items is not None:
-        return ListValue([below(item, f"{path}[{i}]") for i, item in enumerate(tree.items)], tree.origin)
+    if isinstance(tree, (Tuple, ListValue)) and tree.items is not None:
+        items = [below(item, f"{path}[{i}]") for i, item in enumerate(tree.items)]
+        if keeps and all(map(is_, items, tree.items)):
+            return tree
+        return replace(tree, items=tuple(items)) if isinstance(tree, Tuple) else ListValue(items, tree.origin)
     if isinstance(tree, DictValue) and tree.items is not None:
-        return DictValue({k: below(v, f"{path}[{k!r}]") for k, v in tree.items.items()}, tree.origin)
+        found = {k: below(v, f"{path}[{k!r}]") for k, v in tree.items.items()}
+        kept = keeps and all(map(is_, found.values(), tree.items.values()))
+        return tree if kept else DictValue(found, tree.origin)
     if isinstance(tree, (LibraryObject, Instance)):
         children = parts(tree, trees)
         if not children:
@@ -201,7 +207,8 @@ def map_arrays(
         # Boxes and variables count as one array in paths.
         named = isinstance(tree, Instance) or len(children) > 1
         changed = {name: below(part, f"{path}.{name}" if named else path) for name, part in children.items()}
-        return with_parts(tree, changed)
+        kept = keeps and all(map(is_, changed.values(), children.values()))
+        return tree if kept else with_parts(tree, changed)
     return tree
 
 
@@ -219,16 +226,19 @@ def scalar(value: Const | Integer) -> Array:
 _NARROW = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
 
 
-def traced(tree: Value) -> Value:
+def traced(tree: Value, trees: Trees | None = None) -> Value:
     """Return arguments as a traced function receives them: JAX arrays, 32 bits wide."""
 
     def trace(array: Array, _: str) -> Value:
         dtype = _NARROW.get(array.dtype, array.dtype) if array.dtype is not None else None
+        plain = not array.numpy and not array.struct and array.committed is None
+        if plain and dtype == array.dtype:
+            return array
         typed = meshless(array.shape) if array.numpy and array.shape is not None else array.typed
         traced_array = replace(array, dtype=dtype, numpy=False, struct=False, typed=typed, committed=None)
         return traced_array.vary(CONSTANT) if array.numpy else traced_array
 
-    return map_arrays(tree, trace, several=True)
+    return map_arrays(tree, trace, several=True, trees=trees)
 
 
 def untyped(tree: Value) -> Value:
@@ -238,11 +248,16 @@ def untyped(tree: Value) -> Value:
 
 def arrays_in(tree: Value) -> list[Array]:
     """Return the arrays in a tree, including numbers."""
-    found: list[Array] = []
+    return [array for array, _ in arrays_at(tree)]
 
-    def note(array: Array, _: str) -> Value:
-        found.append(array)
+
+def arrays_at(tree: Value, trees: Trees | None = None) -> list[tuple[Array, str]]:
+    """Return the arrays in a tree, including numbers, each with its path."""
+    found: list[tuple[Array, str]] = []
+
+    def note(array: Array, path: str) -> Value:
+        found.append((array, path))
         return array
 
-    map_arrays(tree, note)
+    map_arrays(tree, note, trees=trees, keeps=True)
     return found

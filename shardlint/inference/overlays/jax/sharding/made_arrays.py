@@ -14,7 +14,7 @@ from shardlint.inference.domain.values import Array, MeshValue, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at, map_arrays
 from shardlint.laws.core.dims import Shape, equal
 from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
@@ -57,8 +57,8 @@ def returned(
             found.append((array, path, size))
         return replace(array, made=call.place)
 
-    kept = map_arrays(result, take)
-    split = dict(_split_arguments(names, arguments))
+    kept = map_arrays(result, take, keeps=True)
+    split = dict(_split_arguments(names, arguments)) if found else {}
     beside = [one for one in found if one[0].shape in split]
     holder = call.interpreter.context.mesh
     shared = isinstance(holder, MeshValue) and _is_shared(holder.mesh)
@@ -95,16 +95,10 @@ def _split_arguments(names: Sequence[str], arguments: Sequence[Value]) -> Iterat
     """Yield the shapes of arguments that are split, and what is to be said of each."""
     for index, argument in enumerate(arguments):
         name = names[index] if index < len(names) else f"argument {index}"
-        told: list[tuple[Shape, str]] = []
-
-        def note(array: Array, path: str, name: str = name, told: list[tuple[Shape, str]] = told) -> Array:
+        for array, path in arrays_at(argument):
             known = None if array.laid is None else layout(array.laid)
             if known is not None and array.shape and _splits(*known):
-                told.append((array.shape, f"`{name}{path}` is split by {known[1]}"))
-            return array
-
-        map_arrays(argument, note)
-        yield from told
+                yield array.shape, f"`{name}{path}` is split by {known[1]}"
 
 
 def _splits(mesh: Mesh, spec: Spec) -> bool:

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, SpecValue, Value
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.nodes import Trees
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at, map_arrays
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
@@ -20,7 +21,7 @@ from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, MoveUse
 
 
-def arrived(tree: Value) -> Value:
+def arrived(tree: Value, trees: Trees) -> Value:
     """Return arguments of a jitted function, called outside any jit, in the layouts they are committed to."""
 
     def lay(array: Array, _: str) -> Array:
@@ -28,7 +29,7 @@ def arrived(tree: Value) -> Value:
         array = array if array.made is None else replace(array, made=None)
         return laid(array, home) if isinstance(home, ShardingValue) else array
 
-    return map_arrays(tree, lay)
+    return map_arrays(tree, lay, trees=trees, keeps=True)
 
 
 def laid(array: Array, sharding: ShardingValue | None) -> Array:
@@ -77,8 +78,7 @@ def note_constraint(
 
 def note_loop(interpreter: Evaluator, tree: Value, function: str, place: Place) -> None:
     """Record arrays that a loop takes slice by slice along a dimension that is split."""
-
-    def look(array: Array, path: str) -> Array:
+    for array, path in arrays_at(tree):
         home = array.laid if interpreter.context.in_jit is True else array.committed
         known = layout(home) if isinstance(home, ShardingValue) else None
         if known is not None and array.shape and not interpreter.context.mapped:
@@ -87,9 +87,6 @@ def note_loop(interpreter: Evaluator, tree: Value, function: str, place: Place) 
             if any(axis in mesh.names and equal(mesh.size_of(axis), 1) is False for axis in axes):
                 name = f"`{array.name}{path}`" if array.name else "the array"
                 _record(interpreter, array, known, None, function, place, name)
-        return array
-
-    map_arrays(tree, look)
 
 
 def _shape(mesh: Mesh) -> object:

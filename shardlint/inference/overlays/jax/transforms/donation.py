@@ -21,7 +21,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.pytrees.nodes import parts
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.array_bytes import text_of_bytes
@@ -68,17 +68,12 @@ def _chosen(made: Call, option: str, names: Sequence[str]) -> list[int]:
 def _buffers(tree: Value, *, placed: bool) -> list[Buffer] | None:
     """Return the arrays of a tree as buffers; None if they are not all known."""
     found: list[Buffer] = []
-    known = True
-
-    def note(array: Array, _: str) -> Array:
-        nonlocal known
-        known = known and array.shape is not None
+    for array in arrays_in(tree):
+        if array.shape is None:
+            return None
         home: ShardingValue | None = array.sharding if placed else array.laid
-        found.append(Buffer(array.shape or (), array.dtype, None if home is None else layout(home)))
-        return array
-
-    map_arrays(tree, note)
-    return found if known and _is_known(tree) else None
+        found.append(Buffer(array.shape, array.dtype, None if home is None else layout(home)))
+    return found if _is_known(tree) else None
 
 
 def _is_known(tree: Value) -> bool:

@@ -52,7 +52,15 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
 from shardlint.inference.overlays.jax.transforms.jit_results import note_results
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_arguments
-from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, map_prefix, mismatch, traced
+from shardlint.inference.overlays.pytrees.nodes import Trees
+from shardlint.inference.overlays.pytrees.prefixes import (
+    arrays_at,
+    is_leaf,
+    map_arrays,
+    map_prefix,
+    mismatch,
+    traced,
+)
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api
 from shardlint.laws.placement.spec_arity import judge_arity
@@ -106,7 +114,9 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         places = {i: inner.place_of(i, "") for i in range(len(args))}
         arguments: list[Argument] | None = []
         outermost = interpreter.context.in_jit is False
-        received = [arrived(arg) if outermost else arg for arg in args]
+        # Until the body runs nothing changes the arguments, which are walked several times.
+        trees: Trees = set()
+        received = [arrived(arg, trees) if outermost else arg for arg in args]
         if given(in_shardings) and dynamic is not None:
             assert in_shardings is not None
             if refuse_keywords(inner, in_shardings, function_name(function)):
@@ -116,11 +126,13 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                     inner, function, in_shardings, args, dynamic, places, call.place, received
                 )
         elif dynamic is not None and not moves:
-            arguments = _arguments(inner, function, args, dynamic, places)
+            arguments = _arguments(inner, function, args, dynamic, places, trees)
         if lowers(inner) and dynamic is not None:
             note_arguments(inner, interpreter.parameter_names(function), received)
         names = frozenset() if static is None else static[1]
-        seen = [traced(arg) if dynamic is None or i in dynamic else arg for i, arg in enumerate(received)]
+        seen = [
+            traced(arg, trees) if dynamic is None or i in dynamic else arg for i, arg in enumerate(received)
+        ]
         kwargs = {k: v if k in names else traced(v) for k, v in inner.kwargs.items()}
         if static is None:
             seen = [Unknown("static or traced") for _ in args]
@@ -207,17 +219,23 @@ def _committed(call: Call, result: Value) -> Value:
 
 
 def _arguments(
-    call: Call, function: Value, args: Sequence[Value], dynamic: Sequence[int], places: dict[int, Place]
+    call: Call,
+    function: Value,
+    args: Sequence[Value],
+    dynamic: Sequence[int],
+    places: dict[int, Place],
+    trees: Trees,
 ) -> list[Argument]:
     """Return the committed arrays among the arguments of a jit without in_shardings; structs are judged."""
     arguments: list[Argument] = []
     for position in dynamic:
-        name = _argument_name(call, function, position)
-        judge_structs(call, args[position], name, places[position])
-        arguments += homes(call, position, args[position], name)
+        name, arrays = _argument_name(call, function, position), arrays_at(args[position], trees)
+        judge_structs(call, arrays, name, places[position])
+        arguments += homes(call, position, arrays, name)
     for key, value in call.kwargs.items():
-        judge_structs(call, value, key, call.place_of(None, key))
-        arguments += homes(call, key, value, key)
+        arrays = arrays_at(value, trees)
+        judge_structs(call, arrays, key, call.place_of(None, key))
+        arguments += homes(call, key, arrays, key)
     return arguments
 
 
@@ -328,7 +346,9 @@ def _place_arguments(
         ) -> Value:
             subject = f"`{name}{path}`" if not array.name or path else f"`{array.name}`"
             if is_none(leaf):
-                arguments.extend(replace(one, path=path) for one in homes(call, position, array, name))
+                arguments.extend(
+                    replace(one, path=path) for one in homes(call, position, arrays_at(array), name)
+                )
                 return array
             placed = place_array(interpreter, (Api.JIT_IN,), array, leaf, call.place, subject, wrapped_at)
             home = device_of(leaf) or placed.sharding

@@ -21,7 +21,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.device_lists import combination, devices_text, order_of
 from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh, place_array
 from shardlint.inference.overlays.jax.transforms.taint import following, holds_marked, marked
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.values import Unknown
@@ -91,14 +91,13 @@ def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:
     return True
 
 
-def judge_structs(call: Call, arg: Value, subject: str, place: Place) -> None:
+def judge_structs(call: Call, arrays: Leaves, subject: str, place: Place) -> None:
     """Judge the shardings of `ShapeDtypeStruct`s with which a function is traced and lowered."""
     later = not call.name.endswith(".lower")
-
-    def judge(array: Array, path: str) -> Array:
+    for array, path in arrays:
         sharding = array.sharding
         if not array.struct or sharding is None or not isinstance(sharding.mesh, MeshValue):
-            return array
+            continue
         spec = sharding.spec.spec if isinstance(sharding.spec, SpecValue) else sharding.spec
         shape, context = array.shape, context_mesh(call.interpreter, legacy=False)
         if shape is not None:
@@ -107,9 +106,6 @@ def judge_structs(call: Call, arg: Value, subject: str, place: Place) -> None:
                 place_array(
                     call.interpreter, (Api.JIT_ARGUMENT,), array, sharding, place, f"`{subject}{path}`"
                 )
-        return array
-
-    map_arrays(arg, judge)
 
 
 def check_committed(
@@ -131,6 +127,10 @@ def check_committed(
     return True
 
 
+#: Arrays of a tree, each with its path.
+Leaves = Sequence[tuple[Array, str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Argument:
     """An array passed to a jitted function: its position in the call, and its placement.
@@ -144,18 +144,13 @@ class Argument:
     home: ShardingValue | Devices
 
 
-def homes(call: Call, key: int | str, arg: Value, name: str) -> list[Argument]:
+def homes(call: Call, key: int | str, arrays: Leaves, name: str) -> list[Argument]:
     """Return the committed arrays of an argument without in_shardings."""
-    found: list[Argument] = []
-
-    def note(array: Array, path: str) -> Array:
-        home = placement(call, array)
-        if home is not None:
-            found.append(Argument(key, path, f"`{array.name or name + path}`", home))
-        return array
-
-    map_arrays(arg, note)
-    return found
+    return [
+        Argument(key, path, f"`{array.name or name + path}`", home)
+        for array, path in arrays
+        if (home := placement(call, array)) is not None
+    ]
 
 
 def check_devices(
@@ -222,25 +217,21 @@ def _result_placements(
     Devices of ``args`` are excluded as well, since in_shardings place them.
     """
     found: list[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]] = []
+    homes_of_results = [
+        (path, home)
+        for array, path in arrays_at(result)
+        if (home := array.sharding or (array.committed if isinstance(array.committed, Devices) else None))
+        is not None
+    ]
     orders = [order_of(one.home) for one in held]
-
-    def put(array: Array, _: str) -> Array:
-        if array.sharding is not None:
-            orders.append(order_of(array.sharding))
-        return array
-
-    for arg in args:
-        map_arrays(arg, put)
-
-    def note(array: Array, path: str) -> Array:
-        home = array.sharding or (array.committed if isinstance(array.committed, Devices) else None)
-        order = None if home is None else order_of(home)
-        if home is not None and order is not None and order not in orders:
+    if homes_of_results:
+        given = (array.sharding for arg in args for array, _ in arrays_at(arg))
+        orders += [order_of(home) for home in given if home is not None]
+    for path, home in homes_of_results:
+        order = order_of(home)
+        if order is not None and order not in orders:
             orders.append(order)
             found.append((f"result{path}" if path else "the result", home, None))
-        return array
-
-    map_arrays(result, note)
     return found
 
 

@@ -23,7 +23,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax.common.metadata import is_box, names_of
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
 from shardlint.inference.overlays.pytrees.nodes import parts
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api
 from shardlint.laws.placement.array_bytes import array_bytes
@@ -39,9 +39,9 @@ def note_results(call: Call, function: str, args: Sequence[Value], result: Value
     if inside_shard_map(interpreter):
         return
     if set(holder.mesh.types) == {AxisType.EXPLICIT}:
-        before = [array.shape for arg in args for array, _ in _arrays(arg)]
+        before = [array.shape for arg in args for array, _ in arrays_at(arg)]
         # An array that was replicated before is not reported.
-        results = [(array, path) for array, path in _arrays(result) if array.shape not in before]
+        results = [(array, path) for array, path in arrays_at(result) if array.shape not in before]
         whole = [(array, path) for array, path in results if _is_whole(array, holder.mesh)]
     elif set(holder.mesh.types) == {AxisType.AUTO} and not any(map(_may_be_sharded, args)):
         whole = _boxed(result)
@@ -66,17 +66,6 @@ def note_results(call: Call, function: str, args: Sequence[Value], result: Value
             subject=f"result{path} of {name}, jitted without out_shardings",
         )
     )
-
-
-def _arrays(tree: Value) -> list[tuple[Array, str]]:
-    found: list[tuple[Array, str]] = []
-
-    def note(array: Array, path: str) -> Value:
-        found.append((array, path))
-        return array
-
-    map_arrays(tree, note)
-    return found
 
 
 def _is_whole(array: Array, mesh: Mesh) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from shardlint.inference.domain.values import Array, Value
 from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import Variation
 
@@ -52,14 +52,7 @@ def is_marked(array: Array) -> bool:
 
 def holds_marked(tree: Value) -> bool:
     """Return whether some array in a tree depends on a marked one."""
-    found = []
-
-    def look(array: Array, _: str) -> Array:
-        found.append(is_marked(array))
-        return array
-
-    map_arrays(tree, look)
-    return any(found)
+    return any(map(is_marked, arrays_in(tree)))
 
 
 @contextmanager
