@@ -19,6 +19,8 @@ from shardlint.support.lazy_dataclass import dataclass
 _numbers = itertools.count(1)
 #: Greater than every allocation number.
 NOTHING = 1 << 62
+#: The number of what holds nothing of the program, so that it is as good as another one made anew.
+STEADY = 0
 
 
 def born() -> int:
@@ -43,13 +45,14 @@ class Effects:
 
     ``oldest`` is the smallest number of an object written. ``asked`` are the path queries made (see
     `path_queries`). ``epoch`` counts changes of classes and wrappers, reads of which are not recorded, and
-    ``remade`` has their times (see `is_remade_since`). ``entered`` is the number at which the evaluation of
-    an entry point began. ``before`` are the older shared objects that it changed, by number, with their
-    earlier contents; ``leaks`` is set if it changed an older one that cannot be restored. ``entry`` counts
-    the entry points. Objects with numbers below ``imported`` may belong to modules that programs share:
-    ``journal`` has those written since the last import, by number, with their contents before, and
-    ``touched`` the numbers of those that cannot be restored. ``lost`` are functions and classes that went
-    out of sight just now (see `escaped_code`).
+    ``remade`` has their times (see `is_remade_since`); ``lone`` counts the changes of classes that only
+    their instances hold, by number: canonical keys hold these. ``entered`` is the number at which the
+    evaluation of an entry point began. ``before`` are the older shared objects that it changed, by number,
+    with their earlier contents; ``leaks`` is set if it changed an older one that cannot be restored.
+    ``entry`` counts the entry points. Objects with numbers below ``imported`` may belong to modules that
+    programs share: ``journal`` has those written since the last import, by number, with their contents
+    before, and ``touched`` the numbers of those that cannot be restored. ``lost`` are functions and classes
+    that went out of sight just now (see `escaped_code`).
     """
 
     oldest: int = NOTHING
@@ -60,6 +63,7 @@ class Effects:
     before: dict[int, tuple[Any, State]] = field(default_factory=dict)
     touched: set[int] = field(default_factory=set)
     remade: list[tuple[int, int]] = field(default_factory=list)
+    lone: dict[int, int] = field(default_factory=dict)
     entry: int = 0
     imported: int = 0
     lost: list[Any] = field(default_factory=list)
@@ -89,10 +93,15 @@ def changed_function(scope: int) -> None:
 
 def _changed_for_all(number: int) -> None:
     EFFECTS.epoch += 1
-    remade = EFFECTS.remade
-    while remade and remade[-1][1] >= number:
-        remade.pop()
-    remade.append((born(), number))
+    if number in EFFECTS.lone:
+        EFFECTS.lone[number] += 1
+    else:
+        # Whatever has changed may hold them from now on.
+        EFFECTS.lone.clear()
+        remade = EFFECTS.remade
+        while remade and remade[-1][1] >= number:
+            remade.pop()
+        remade.append((born(), number))
     depends(number)
     EFFECTS.leaks = EFFECTS.leaks or 0 < number < EFFECTS.entered
 

@@ -29,6 +29,7 @@ from shardlint.inference.domain.values import (
     kind_name,
 )
 from shardlint.inference.evaluation.context import Context, Scope, Shard
+from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.laws.core.values import Mesh, Spec, Unknown
@@ -122,6 +123,10 @@ class Keys:
         kind = type(value)
         # Classes, modules, library functions and things that are no values are identified by themselves.
         found = self._described(kind, value) if kind in _DESCRIBED else id(value)
+        if kind is ClassValue and value.born in EFFECTS.lone:
+            # Its key changes with it.
+            self._met += 1
+            found = found, EFFECTS.lone[value.born]
         key = self._interned.setdefault((kind, found), len(self._interned))
         if numbers == self._met:
             self._know(value, key)

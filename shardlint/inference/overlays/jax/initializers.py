@@ -11,6 +11,7 @@ from collections.abc import Callable
 from shardlint.inference.domain.values import Const, External, Native, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Transfer, dtype_argument, given, table, unresolved
+from shardlint.inference.store.effect_log import STEADY
 from shardlint.laws.core.values import Unknown
 
 #: Evaluates the call of an initializer; the dtype is used if the call passes none.
@@ -65,7 +66,9 @@ def _maker(initialize: _Initialize, *names: str) -> Transfer:
         options = dict(zip(names, call.bind(**dict.fromkeys(names)), strict=True))
         default = dtype_argument(options.get("dtype"), "float32")
         ready = table("", {"f": lambda inner: initialize(inner, default)})["f"]
-        return Native(f"{call.name}(...)", ready, origin=call.place)
+        made = Native(f"{call.name}(...)", ready, origin=call.place)
+        made.born = STEADY
+        return made
 
     return transfer
 

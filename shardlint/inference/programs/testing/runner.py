@@ -43,6 +43,7 @@ from shardlint.inference.programs.testing.fixtures import (
     inner,
     needed,
 )
+from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
@@ -220,6 +221,7 @@ class Tests:
         if test.cls is not None:
             # What sets up the class sets attributes of it, for this test only.
             cls = ClassValue(test.cls.name, (test.cls,), {}, origin=test.cls.origin, module=test.cls.module)
+            EFFECTS.lone[cls.born] = 0
             for name in ("setUpClass", "setup_class"):
                 _call(i, _hook(cls, name), [], place, cls)
             made = i.call(cls, [], {}, place)
