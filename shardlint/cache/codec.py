@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from shardlint.model.defaults import DefaultFloat, DefaultInt, DefaultText
-from shardlint.model.spans import Configured, Written
+from shardlint.model.spans import Configured, Span, Written
 
 #: The classes allowed in a document, by module: frozen dataclasses, named tuples, enumerations.
 CLASSES = {
@@ -46,8 +46,8 @@ MAX_PARTS = 20_000_000
 MAX_DEPTH = 300
 
 _PLAIN = (str, int, bool, float, type(None))
-#: Subclasses of str that carry more than their letters.
-_TEXTS = (Configured, Written, DefaultText)
+#: Subclasses of str that carry more than their letters, which no reader of a result asks for.
+_TEXTS = (Configured, DefaultText)
 #: Numbers that carry more than their value.
 _NUMBERS = (DefaultInt, DefaultFloat)
 _MAKERS: dict[str, Callable[[list[Any]], Any]] = {
@@ -57,6 +57,7 @@ _MAKERS: dict[str, Callable[[list[Any]], Any]] = {
     "dict": lambda items: dict(zip(items[::2], items[1::2], strict=True)),
     "complex": lambda parts: complex(*parts),
     "bytes": lambda parts: bytes.fromhex(*parts),
+    "Written": lambda parts: _written(*parts),
 }
 
 
@@ -66,6 +67,12 @@ class CannotEncode(Exception):
 
 class CannotDecode(Exception):
     """A text that is not a document of this codec."""
+
+
+def _written(text: object, place: object) -> Written:
+    if type(text) is not str or type(place) is not Span:
+        raise CannotDecode("a text that is written nowhere")
+    return Written(text, place)
 
 
 def encode(value: Any) -> str:
@@ -142,6 +149,8 @@ class _Encoder:
             name, items = "complex", (value.real, value.imag)
         elif kind is bytes:
             name, items = "bytes", (value.hex(),)
+        elif kind is Written:
+            name, items = "Written", (str(value), value.place.resolve())
         else:
             name = kind.__name__
             unknown = known_class("Unknown")

@@ -20,7 +20,7 @@ from shardlint.cache.codec import CannotDecode, CannotEncode, decode, encode
 from shardlint.inference.domain.values import Generated, Missing, Reader, Sized
 from shardlint.inference.overlays.arrays.operands import Impossible
 from shardlint.laws.core.values import Unknown
-from shardlint.model.spans import Span
+from shardlint.model.spans import Span, Written
 
 CLASSES: list[type] = [
     getattr(importlib.import_module(module), name)
@@ -161,3 +161,18 @@ def test_a_changed_document_is_refused_or_is_data(text: str, at: int, cut: int) 
     changed = document[:at] + text[:5] + document[at + cut :]
     with contextlib.suppress(CannotDecode):
         decode(changed)
+
+
+def test_a_literal_keeps_its_place() -> None:
+    first, second = (Written("data", Span("a.py", line, 1, line, 7)) for line in (1, 2))
+    texts = decode(encode((first, "data", second, first)))
+    assert [type(text) for text in texts] == [Written, str, Written, Written]
+    assert [text.place for text in texts if isinstance(text, Written)] == [
+        first.place, second.place, first.place,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("fields", ['1,"x"', '"x",1', '"x"', '"x",[0]'])
+def test_a_literal_without_a_place_is_refused(fields: str) -> None:
+    with pytest.raises(CannotDecode):
+        decode(f'{{"classes":["tuple","Written"],"root":[1],"parts":[[0,1],[1,{fields}]]}}')

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from lsp_asking import Asking, placed
 from lsp_editor import PRELUDE, Editor
 from lsp_notebook import Notebook
 from lsprotocol import types
+
+from shardlint.api import Linter, Settings, editing, read_source
 
 ROWS = "rows = jax.vmap(lambda r: jax.lax.psum(r, 'rows'), axis_name='rows')(jnp.zeros((8, 16)))\n"
 PLACED = "x = jax.device_put(jnp.zeros((8, 16)), NamedSharding(mesh, P('data')))\n"
@@ -128,6 +131,21 @@ async def test_the_page_of_a_layout(editor: Editor, tmp_path: Path) -> None:
     for told in ("train.py, line 7", "f32[4, 16]", "<svg class=mesh", "default-src 'none'", "--vscode-"):
         assert told in shown
     assert "No array" in await page(0)
+
+
+def test_what_is_stored_on_disk_has_all_symbols(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "layout.py").write_text(PRELUDE + PLACED)
+    monkeypatch.setenv("SHARDLINT_CACHE_DIR", str(tmp_path / "stored"))
+    source, found = read_source(str(tmp_path / "layout.py")), []
+    for _ in range(2):
+        analyzer, save = editing.storing(str(tmp_path))
+        analysis = Linter(Settings(editing=True), None, analyzer).analysis(source)
+        save()
+        axes = sorted((axis.name, axis.kind, axis.occurrences) for axis in analysis.axes.axes)
+        found.append((analysis.symbols, axes))
+    assert (tmp_path / "stored").is_dir()
+    assert found[0] == found[1]
+    assert [len(occurrences) for _, _, occurrences in found[1][1]] == [2, 1]
 
 
 async def test_counts_are_of_the_project_once_it_was_looked_through(
