@@ -167,3 +167,18 @@ def test_without_defaults_nothing_is_assumed() -> None:
         noticed = Noticed()
         assert not defaults_in(placed(START + text, noticed))
         assert noticed.asks_defaults, name
+
+
+def test_a_default_is_a_number_in_any_operation() -> None:
+    program = (
+        f"{START}import argparse\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--rows', type=int, default=7)\n"
+        "parser.add_argument('--rate', type=float, default=0.1)\n"
+        "args = parser.parse_args()\nmade = jnp.full((args.rows, 16), args.rate) * args.rate + args.rows\n"
+        "jax.device_put(jnp.where(made > args.rate, made, args.rows), NamedSharding(mesh, P('data')))\n"
+    )
+    assert (7, 16) in [use.shape for use in placed(program, defaults=True)]
+
+
+def test_a_tree_that_is_not_known_is_brought_to_the_host() -> None:
+    assert not found(f"{START}import json\njax.device_get({{'a': 1, **json.load(open('x'))}})\n")

@@ -30,6 +30,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import as_dtype, narrowed, promote
 from shardlint.laws.core.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
 from shardlint.laws.core.values import Unknown
+from shardlint.model.defaults import plain_kind
 from shardlint.support.lazy_dataclass import dataclass
 
 Transfer = Callable[[Call], Value]
@@ -143,7 +144,7 @@ def operand(value: Value | None, numpy: bool = False) -> Array:
 def _scalar_dtype(scalar: bool | int | float | complex, numpy: bool) -> str:
     if isinstance(scalar, bool):
         return "bool"
-    name = {int: "int64", float: "float64", complex: "complex128"}[type(scalar)]
+    name = {int: "int64", float: "float64", complex: "complex128"}[plain_kind(scalar)]
     return name if numpy else narrowed(name) or name
 
 

@@ -21,6 +21,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.operands import table
 from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, copies_of
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.dims import Dim
@@ -92,8 +93,7 @@ def _prefetch(call: Call) -> Value:
     return call.interpreter.call(External("builtins.map"), [function, iterator], {}, call.place)
 
 
-TABLE: dict[str, Callable[[Call], Value]] = {
-    "flax.jax_utils.replicate": _replicate,
-    "flax.jax_utils.unreplicate": _unreplicate,
-    "flax.jax_utils.prefetch_to_device": _prefetch,
-}
+TABLE: dict[str, Callable[[Call], Value]] = table(
+    "flax.jax_utils.",
+    {"replicate": _replicate, "unreplicate": _unreplicate, "prefetch_to_device": _prefetch},
+)

@@ -22,6 +22,7 @@ from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.placement import axis_types
+from shardlint.model.defaults import plain_kind
 
 _PYTHON_DTYPES: dict[type, str] = {bool: "bool", int: "int32", float: "float32", complex: "complex64"}
 
@@ -88,7 +89,7 @@ def type_of(value: Value) -> ArrayType | None:
     if isinstance(value, Integer):
         return ArrayType((), "int32", meshless(()), frozenset())
     if isinstance(value, Const) and type(value.value) in _PYTHON_DTYPES:
-        return ArrayType((), _PYTHON_DTYPES[type(value.value)], meshless(()), frozenset())
+        return ArrayType((), _PYTHON_DTYPES[plain_kind(value.value)], meshless(()), frozenset())
     return None
 
 

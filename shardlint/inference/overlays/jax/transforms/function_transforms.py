@@ -22,6 +22,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.type_conversion import in_type, struct_type
 from shardlint.inference.overlays.jax.explicit.vmap import Mapped
 from shardlint.inference.overlays.jax.transforms.jit import function_name
@@ -261,7 +262,10 @@ def _device_get(call: Call) -> Value:
     (tree,) = call.bind("x")
     if tree is None or call.interpreter.context.in_jit is not False:
         return Unknown("what `device_get` gives of a traced array")
-    return tree_map(_on_host, tree)
+    try:
+        return tree_map(_on_host, tree)
+    except Stop as stop:
+        return Unknown(str(stop))
 
 
 def _on_host(leaf: Value) -> Value:
