@@ -181,12 +181,24 @@ def judge_inferred(mesh: Mesh, manual: Collection[str]) -> Verdict:
     )
 
 
+def newly_manual(mesh: Mesh, names: frozenset[str]) -> frozenset[str]:
+    """Return the axes over which a shard_map makes its function manual: those of ``axis_names=``, or all.
+
+    Since 0.12.0 those that are Manual already around it are not among them (`_shmap_checks`).
+    """
+    axes = names or frozenset(mesh.names)
+    around = frozenset(name for name in mesh.names if mesh.type_of(name) is AxisType.MANUAL)
+    return axes - around if since("0.12.0") else axes
+
+
 def judge_manual(parameter: str, spec: Spec, mesh: Mesh, manual: Collection[str]) -> Verdict:
     """Judge a spec of a shard_map that is manual over some axes: it may name no others (`_check_specs`)."""
     for dimension, part, name in located(spec):
         if isinstance(name, str) and name in mesh.names and name not in manual:
-            kept = ", ".join(f'"{axis}"' for axis in mesh.names if axis in manual)
+            kept = ", ".join(f'"{axis}"' for axis in mesh.names if axis in manual) or "no axis"
             detail = f'{parameter} name "{name}", but axis_names= makes only {kept} Manual'
+            if mesh.type_of(name) is AxisType.MANUAL:
+                detail = f'{parameter} name "{name}", which is Manual already around this shard_map'
             found = _misuse(detail, "ValueError", CALLED)
             return replace(found, dimension=dimension, part=part, axis=name)
     return Accepted()

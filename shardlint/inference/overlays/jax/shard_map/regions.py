@@ -42,6 +42,7 @@ from shardlint.laws.transforms.shard_map import (
     judge_manual,
     judge_mesh,
     judging_mesh,
+    newly_manual,
     no_mesh,
 )
 from shardlint.model.spans import Place
@@ -146,7 +147,7 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
     if isinstance(mesh, Mesh):
         _note_names(mapped, mesh)
     if isinstance(mesh, Mesh) and manual is not None:
-        manual = manual or frozenset(mesh.names)
+        manual = newly_manual(mesh, manual)
         if mapped.in_specs is None and _refused(call, mapped, "in_specs", judge_inferred(mesh, manual), mesh):
             return None
         for parameter in ("in_specs", "out_specs"):
