@@ -6,18 +6,27 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from shardlint.laws.core.verdicts import Undecided
 from shardlint.model.findings import Applicability, Edit, Finding, Fix
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem, Use
-from shardlint.rules.base import AnyRule
-from shardlint.source.comments.suppressions import Suppression, Written, directives, matches, suppressions
+from shardlint.source.comments.suppressions import (
+    Suppression,
+    Written,
+    directives,
+    matches,
+    scopes,
+    suppressions,
+)
 from shardlint.source.file_problems import FILE_RULES, finding_of
 from shardlint.source.logical_lines import statements
 from shardlint.source.sources import Cell, Source, read_source
 
 _ABOUT_COMMENTS = ("SHL012", "SHL013")
+#: Codes of a file that name no rule, for which one is suggested.
+_MOST_SUGGESTED = 50
 #: Whether a rule is enabled in a file: its path, and the rule's code and name.
 Wanted = Callable[[str, str, str], bool]
 
@@ -34,16 +43,23 @@ class Suppressor:
         path = finding.span.path
         if path not in self._sources:
             self._sources[path] = read_source(path)
-        ignored = False
+        ignored, span = False, finding.span
         for cell in self._sources[path].cells:
-            for suppression in suppressions(cell.text):
-                if suppression.first is not None and cell.index != finding.span.cell:
+            if "shardlint:" not in cell.text:
+                continue
+            written = set(range(span.line, span.end_line + 1))
+            every = written
+            if cell.index == span.cell:
+                read = statements(cell.text)
+                every = written | {read.around(span.line)[0], read.around(span.end_line)[1]}
+            for suppression in scopes(cell.text).at(every):
+                if suppression.first is not None and cell.index != span.cell:
                     continue
                 if finding.code in _ABOUT_COMMENTS and not suppression.codes:
                     continue  # otherwise comments without codes could never be reported
-                found = suppression.covering(
-                    finding.code, finding.name, _lines(suppression, cell, finding.span)
-                )
+                by_statement = suppression.statement and suppression.first is not None
+                lines = every if by_statement else written
+                found = suppression.covering(finding.code, finding.name, lines)
                 if found is not None:
                     self._used.add((finding.span.path, cell.index, suppression.written, found))
                     ignored = True
@@ -68,7 +84,7 @@ class Suppressor:
 
         rules = {rule.code: rule.name for rule in all_rules()}
         every = {**rules, **{rule.code: rule.name for rule in FILE_RULES}}
-        undecided: list[Use] | None = None
+        undecided: dict[str, list[tuple[Use, Span]]] | None = None
         partial = stopped or any(finding.name == "cut-short" for finding in found)
         for source in sources:
             yield from _misread(source, every)
@@ -76,13 +92,13 @@ class Suppressor:
                 continue
             for cell, suppression, idle in self._idle(source, rules, every, wanted):
                 if undecided is None:
-                    undecided = [use for use in uses if isinstance(use.verdict, Undecided)]
-                kinds = _kinds(idle, all_rules())
-                if not any(
-                    _speaks_of(suppression, source.path, cell, use)
-                    for use in undecided
-                    if isinstance(use, kinds)
-                ):
+                    undecided = {}
+                    for use in uses:
+                        if isinstance(use.verdict, Undecided):
+                            undecided.setdefault(use.place.path, []).append((use, use.place.resolve()))
+                kinds = _kinds(tuple(idle))
+                ours = undecided.get(source.path, ())
+                if not any(isinstance(use, kinds) for use, _ in _spoken_of(suppression, cell, ours)):
                     yield _unused(source.path, cell, suppression.written, idle)
 
     def _idle(
@@ -103,31 +119,29 @@ class Suppressor:
                     yield cell, suppression, idle
 
 
-def _kinds(selectors: Iterable[str], rules: Iterable[AnyRule]) -> tuple[type[Use], ...]:
+@lru_cache(maxsize=256)
+def _kinds(selectors: tuple[str, ...]) -> tuple[type[Use], ...]:
     """Return the kinds of use that the selected rules examine."""
-    selected = (r for r in rules if any(not s or matches(r.code, r.name, [s]) for s in selectors))
+    from shardlint.rules import all_rules
+
+    selected = (r for r in all_rules() if any(not s or matches(r.code, r.name, [s]) for s in selectors))
     return tuple({kind for rule in selected for kind in rule.kinds})
 
 
-def _speaks_of(suppression: Suppression, path: str, cell: Cell, use: Use) -> bool:
-    """Return whether a use is in the scope of a suppression."""
-    if use.place.path != path:
-        return False
+def _spoken_of(
+    suppression: Suppression, cell: Cell, uses: Iterable[tuple[Use, Span]]
+) -> Iterable[tuple[Use, Span]]:
+    """Return the uses of a file that are in the scope of a suppression."""
     if suppression.first is None or suppression.last is None:
-        return True
-    first, last, span = suppression.first, suppression.last, use.place.resolve()
+        return uses
+    first, last = suppression.first, suppression.last
     if suppression.statement:
         first, last = statements(cell.text).around(first)
-    return span.cell == cell.index and span.line <= last and span.end_line >= first
-
-
-def _lines(suppression: Suppression, cell: Cell, span: Span) -> set[int]:
-    """Return the lines on which a comment ignores a finding."""
-    lines = set(range(span.line, span.end_line + 1))
-    if suppression.statement and suppression.first is not None:
-        read = statements(cell.text)
-        lines |= {read.around(span.line)[0], read.around(span.end_line)[1]}
-    return lines
+    return (
+        (use, span)
+        for use, span in uses
+        if span.line <= last and span.end_line >= first and span.cell == cell.index
+    )
 
 
 def _unused(path: str, cell: Cell, written: Written, idle: Sequence[str]) -> Finding:
@@ -180,13 +194,15 @@ def _removed(path: str, cell: Cell, written: Written) -> Edit:
 
 def _misread(source: Source, rules: Mapping[str, str]) -> Iterator[Finding]:
     """Yield findings about codes that name no rule, and about misspelt directives."""
+    suggested = 0
     for cell in source.cells:
         for written in directives(cell.text):
             for code, start, end in written.codes:
                 if any(matches(rule, name, [code]) for rule, name in rules.items()):
                     continue
                 span = Span(source.path, written.line, start, written.line, end, cell.index)
-                near = _nearest(code, rules)
+                suggested += 1
+                near = _nearest(code, rules) if suggested <= _MOST_SUGGESTED else ""
                 fix = Fix(f"write {near}", Applicability.UNSAFE, (Edit(span, near),)) if near else None
                 hint = f'; did you mean "{near}"?' if near else "; `shardlint rules` lists them"
                 yield replace(_problem(span, f'no rule is called "{code}"{hint}'), fix=fix)

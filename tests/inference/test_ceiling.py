@@ -15,6 +15,7 @@ from shardlint.engine.open_programs import Programs
 from shardlint.inference.evaluation import budget
 from shardlint.rules import all_rules
 from shardlint.rules.base import AnyRule
+from shardlint.source.comments.suppressions import Suppression
 
 _HEAD = """import jax
 import jax.numpy as jnp
@@ -123,3 +124,19 @@ def test_an_editor_shows_a_part_and_evaluates_it_again(tmp_path: Path) -> None:
     again = {finding.code for finding in linter.check_source(read_source(str(path)))}
     assert "SHL014" not in again
     assert "SHL012" in again
+
+
+def test_a_comment_is_looked_at_for_findings_of_its_statement_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    covering = Suppression.covering
+
+    def counting(self: Suppression, *args: object) -> str | None:
+        asked.append(self.first)
+        return covering(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Suppression, "covering", counting)
+    lines = [f"x{i} = {i}  # shardlint: ignore[SHL102, SHLX{i}] for nothing\n" for i in range(300)]
+    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", _HEAD + "".join(lines)))
+    assert len(found) >= 600
+    assert len(asked) <= 2 * len(found)
+    assert sum("did you mean" in finding.message for finding in found) <= 50

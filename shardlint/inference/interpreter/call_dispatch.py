@@ -316,6 +316,9 @@ def _call_external(
             hand_over(interpreter, args, kwargs)
         reason = f"`{function.name}` is not modelled"
         return Reader(reason) if _READERS.fullmatch(function.name) else Unknown(reason)
+    if function.name.startswith("numpy.") and any(map(_is_object_type, (*args, *kwargs.values()))):
+        # An array of objects holds them.
+        escape(args, kwargs)
     if function.name.startswith(("jax.", "numpy.")):
         args = [as_argument(arg) for arg in args]
         kwargs = {key: as_argument(value) for key, value in kwargs.items()}
@@ -337,7 +340,17 @@ def _call_external(
     if isinstance(found, Unknown):
         # It may keep or call what it got.
         lose_code(*args, *kwargs.values())
+        if "is_leaf" in kwargs:
+            # Containers may be leaves.
+            forget_contents(*args)
     return found
+
+
+def _is_object_type(value: Value) -> bool:
+    return (isinstance(value, External) and value.name == "builtins.object") or as_str(value) in (
+        "O",
+        "object",
+    )
 
 
 def _taken(interpreter: Machine, name: str, args: Sequence[Value], place: Place) -> Sequence[Value]:

@@ -361,6 +361,8 @@ class Interpreter:
 
     def import_module(self, name: str, place: Place) -> Value:
         """Import a module by its full dotted name, as the statement does."""
+        if name == self.running_module.name:
+            return self.running_module
         self.project.reference(self, name, place, "ModuleNotFoundError")
         return self.project.import_module(self, name)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.classes import class_attribute, operator_method
-from shardlint.inference.domain.havoc import forget, forget_contents
+from shardlint.inference.domain.havoc import forget, forget_contents, forget_variables
 from shardlint.inference.domain.iteration import hashable, spec_items
 from shardlint.inference.domain.lattice import join
 from shardlint.inference.domain.values import (
@@ -105,8 +105,11 @@ def _module(interpreter: Evaluator, key: Value, place: Place) -> Value:
     """Evaluate ``sys.modules[name]``."""
     if key is MODULE_NAME:
         return interpreter.running_module
-    name = as_str(key)
-    return Unknown("a module") if name is None else interpreter.import_module(name, place)
+    if (name := as_str(key)) is None:
+        # It may be this one, and whoever has it may set all its variables.
+        forget_variables(interpreter.running_module)
+        return Unknown("a module")
+    return interpreter.import_module(name, place)
 
 
 def bounds(key: Slice) -> slice | None:

@@ -8,8 +8,9 @@ end of its block; after code it applies to that statement.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from shardlint.source.lexing import Comment, comments, next_code_line
 from shardlint.source.logical_lines import Statements, statements
@@ -125,6 +126,32 @@ def suppressions(text: str) -> tuple[Suppression, ...]:
             line = next_code_line(text, directive.line) if directive.alone else directive.line
             found.append(Suppression(line, line, codes, directive))
     return tuple(found)
+
+
+class Scopes(NamedTuple):
+    """The suppressions of a cell: those of one statement by their line, and all others."""
+
+    of_lines: Mapping[int, Sequence[Suppression]]
+    wide: Sequence[Suppression]
+
+    def at(self, lines: Iterable[int]) -> Iterator[Suppression]:
+        """Yield those that may cover a finding on these lines, which include its statements' ends."""
+        yield from self.wide
+        for line in lines:
+            yield from self.of_lines.get(line, ())
+
+
+@lru_cache(maxsize=64)
+def scopes(text: str) -> Scopes:
+    """Return the suppressions of a cell by the lines that they are about."""
+    of_lines: dict[int, list[Suppression]] = {}
+    wide = []
+    for one in suppressions(text):
+        if one.statement and one.first is not None and one.first == one.last:
+            of_lines.setdefault(one.first, []).append(one)
+        else:
+            wide.append(one)
+    return Scopes(of_lines, wide)
 
 
 def _block(
