@@ -150,5 +150,6 @@ def _line_text(place: Place) -> str:
 @cache
 def _lines(path: str, cell: int | None) -> list[str]:
     from shardlint.source import read_source
+    from shardlint.source.lexing import lines_of
 
-    return [line for one in read_source(path).cells if one.index == cell for line in one.written.splitlines()]
+    return [line for one in read_source(path).cells if one.index == cell for line in lines_of(one.written)]

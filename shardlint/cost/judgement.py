@@ -12,6 +12,7 @@ from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem
 from shardlint.source import Source
 from shardlint.source.file_problems import finding_of
+from shardlint.source.lexing import lines_of
 from shardlint.source.logical_lines import Statements, statements
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint.support.sizes import size_text
@@ -49,7 +50,7 @@ class _Judge:
         backend = "cpu" if compilation.slice is None else "tpu"
         self._compilation, self._source, self._budget = compilation, source, budget
         self._lines: dict[int | None, Statements] = {c.index: statements(c.text) for c in source.cells}
-        self._texts = {cell.index: cell.written.splitlines() for cell in source.cells}
+        self._texts = {cell.index: lines_of(cell.written) for cell in source.cells}
         read = [one for cell in source.cells for one in parse_expectations(cell.written, cell.index)]
         self._unreadable = [one for one in read if isinstance(one, Unreadable)]
         self._expected = [

@@ -21,6 +21,7 @@ from shardlint.engine.analyzer import Analyzer
 from shardlint.engine.open_programs import Programs
 from shardlint.model.spans import Span
 from shardlint.source import Source
+from shardlint.source.lexing import lines_of
 from shardlint.source.workspace import file_access
 from shardlint.source.workspace.file_access import NOTHING, FileAccesses, opened
 from shardlint.support import gc_policy
@@ -318,7 +319,7 @@ def run_fixture(
     from shardlint.source.file_problems import fixture_finding
 
     run = run_fixture(source.path, python=python, timeout=2 * settings.confirm_timeout, started=started)
-    lines = {cell.index: cell.written.splitlines() or [""] for cell in source.cells}
+    lines = {cell.index: lines_of(cell.written) or [""] for cell in source.cells}
     disagreements = []
     for found in compare(run, expectations_of(source, settings.target.high), findings):
         cell = found.cell if found.cell in lines else source.cells[0].index

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from shardlint.model.spans import Span
+from shardlint.source.lexing import lines_of
 from shardlint.source.sources import Cell, Source
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -89,7 +90,7 @@ def _sites(path: str, cell: Cell) -> Iterator[Site]:
         tree = ast.parse(cell.text)
     except (SyntaxError, ValueError, RecursionError):
         return
-    lines = cell.text.splitlines()
+    lines = lines_of(cell.text)
 
     def column(line: int, offset: int) -> int:
         """Return the column in code points of an offset in bytes."""

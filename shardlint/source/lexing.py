@@ -56,6 +56,15 @@ def split_lines(text: str) -> list[str]:
     return NEWLINE.split(text)
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text, as `str.splitlines` does, but only those that Python counts.
+
+    A form feed or a line separator within a line ends none.
+    """
+    lines = NEWLINE.split(text)
+    return lines if lines[-1] else lines[:-1]
+
+
 def comments(text: str) -> Iterator[Comment]:
     """Yield the comments of a text in order; a ``#`` inside a string does not begin one."""
     line, line_start, seen = 1, 0, 0

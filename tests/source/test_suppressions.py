@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from shardlint.api import Linter, Settings, source_from_text
 from shardlint.laws.versions.other_changes import OTHERS
 from shardlint.laws.versions.queries import subjects
 from shardlint.source.comments.suppressions import matches, suppressions
-from shardlint.source.lexing import comments
+from shardlint.source.lexing import comments, lines_of
 from shardlint.source.workspace.prefilter import mentions_sharding, speaks_of_sharding
 
 
@@ -128,3 +129,17 @@ def test_what_only_some_releases_have_is_mentioned(name: str) -> None:
 )
 def test_lines_that_do_not(line: str) -> None:
     assert not mentions_sharding(line.encode())
+
+
+@pytest.mark.parametrize("separator", ["\f", "\v", "\x1c", "\x85", "\u2028"])
+def test_only_ends_of_lines_end_lines(separator: str) -> None:
+    """As `str.splitlines` does it, lines after a form feed would be counted wrongly."""
+    text = f"import jax\ns = '{separator}'\njax.tree_map(abs, 1)\n"
+    assert lines_of(text) == ["import jax", f"s = '{separator}'", "jax.tree_map(abs, 1)"]
+    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", text))
+    assert [(one.code, one.span.line) for one in found] == [("SHL802", 3)]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "a", "a\r\nb\r\n", "a\rb", "\n\na\n\n"])
+def test_lines_are_those_of_python(text: str) -> None:
+    assert lines_of(text) == text.splitlines()

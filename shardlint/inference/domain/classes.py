@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 def lineage(cls: ClassValue) -> tuple[Value, ...]:
     """Return the class and its bases in method resolution order; a library class counts as a single class."""
     if not cls.lineage:
+        if len(cls.bases) == 1 and isinstance(base := cls.bases[0], ClassValue):
+            cls.lineage = (cls, *lineage(base))
+            return cls.lineage
         orders: list[list[Value]] = [
             list(lineage(base)) if isinstance(base, ClassValue) else [base] for base in cls.bases
         ]

@@ -92,6 +92,10 @@ def _decorate(interpreter: Machine, decorator: Value, value: Value, place: NodeP
     return result
 
 
+#: How many classes a class may derive from without costing steps.
+_MOST_BASES = 32
+
+
 def define_class(interpreter: Machine, node: cst.ClassDef, unit: Unit, body: Callable[[], object]) -> None:
     """Execute a ``class``: evaluate its bases, run its body in its own scope, and bind the name."""
     with interpreter.in_unit(unit):
@@ -127,9 +131,11 @@ def define_class(interpreter: Machine, node: cst.ClassDef, unit: Unit, body: Cal
     del scope.variables["__class__"]
     cls.attributes = dict(scope.variables)
     cls.intercepts = intercepts(cls)
-    for base in lineage(cls)[1:]:
+    inherited, own = lineage(cls)[1:], cls.attributes.keys() | set_by_methods(cls)
+    interpreter.budget.tick(max(0, len(inherited) - _MOST_BASES))
+    for base in inherited:
         if isinstance(base, ClassValue):
-            override(interpreter, base, cls.attributes.keys() | set_by_methods(cls))
+            override(interpreter, base, own)
     declare_fields(cls, interpreter.annotated.pop(id(scope), {}))
     if is_enumeration(cls):
         make_members(interpreter, cls, origin)

@@ -23,7 +23,7 @@ from shardlint.laws.versions.equivalents import EQUIVALENT
 from shardlint.laws.versions.queries import subjects
 from shardlint.model.spans import Span
 from shardlint.model.uses import ApiReference, Environment, FileProblem, Use
-from shardlint.source.lexing import words_in
+from shardlint.source.lexing import lines_of, words_in
 from shardlint.source.sources import Source
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -104,7 +104,7 @@ def _mentions_in(text: str, *others: str) -> tuple[Mention, ...]:
         names = Names([tree for tree in trees if tree is not None])
         for number, tree in enumerate(trees):
             if tree is not None:
-                lines = texts[number].splitlines()
+                lines = lines_of(texts[number])
                 found += (Mention(name, number, _positions(node, lines)) for name, node in _told(names, tree))
     except RecursionError:
         return ()
@@ -172,10 +172,10 @@ def _add_lines(
     """
     for part in parts:
         if isinstance(part, ClassPart):
-            _add(part.header.glance.splitlines()[:-1], part.header.first_line, lines)
+            _add(lines_of(part.header.glance)[:-1], part.header.first_line, lines)
             _add_lines(part.body, is_apart, lines, apart)
         elif isinstance(part, Statements):
-            _add(part.unit.glance.splitlines(), part.unit.first_line, lines)
+            _add(lines_of(part.unit.glance), part.unit.first_line, lines)
         else:
             unit = part.whole
             text = unit.glance
@@ -184,7 +184,7 @@ def _add_lines(
                 indent = text[: len(text) - len(text.lstrip(" \t"))]
                 _add([f"{indent}def {part.name}(): pass"], unit.first_line, lines)
             else:
-                _add(text.splitlines(), unit.first_line, lines)
+                _add(lines_of(text), unit.first_line, lines)
 
 
 def _add(text: Sequence[str], first: int, lines: list[str]) -> None:
@@ -209,7 +209,7 @@ def _mentions_apart(text: str, indented: bool, bound: _Bound) -> Sequence[Mentio
     if indented:
         # Else it is not at the top of a module.
         tree.body = tree.body[0].body  # type: ignore[attr-defined]
-    names, lines = Names.inside(tree, module), whole.splitlines()
+    names, lines = Names.inside(tree, module), lines_of(whole)
     found = []
     for name, node in _told(names, tree):
         first, start, last, end = _positions(node, lines)
