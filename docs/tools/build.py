@@ -24,6 +24,20 @@ from shardlint.api import known_rules
 
 DOCS = Path(__file__).parents[1]
 
+#: The subjects of the rules, by the hundreds of their codes.
+SUBJECTS = {
+    "SHL1": "Specs and meshes",
+    "SHL2": "Specs and arrays",
+    "SHL3": "shard_map and collectives",
+    "SHL4": "Meshes",
+    "SHL5": "Flax",
+    "SHL6": "Memory and movement",
+    "SHL7": "Explicit axes",
+    "SHL8": "Releases of JAX",
+    "SHL9": "Fixtures and cost",
+    "SHL0": "Files and comments",
+}
+
 
 def main(arguments: list[str]) -> int:
     """Build the site and return the exit code: 0 if nothing is wrong with it."""
@@ -62,7 +76,9 @@ def made() -> Iterator[tuple[str, str]]:
 
 def _rules() -> dict[str, Any]:
     entries: list[Any] = ["rules/index.md"]
-    entries += [{f"{rule.code} {rule.name}": f"rules/{rule.name}.md"} for rule in known_rules()]
+    for prefix, subject in SUBJECTS.items():
+        rules = [rule for rule in known_rules() if rule.code.startswith(prefix)]
+        entries.append({subject: [{f"{rule.code} {rule.name}": f"rules/{rule.name}.md"} for rule in rules]})
     return {"Rules": entries}
 
 

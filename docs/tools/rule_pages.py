@@ -23,11 +23,11 @@ RULES: tuple[AnyRule | FileRule, ...] = tuple(sorted((*all_rules(), *FILE_RULES)
 
 #: What the groups of rules are, in the order of the index.
 GROUPS = {
-    Group.CORRECTNESS: "What JAX refuses",
-    Group.SUSPICIOUS: "What JAX accepts and is almost surely not meant",
-    Group.MEMORY: "What makes devices hold, or do, more than they need to",
-    Group.VERSIONS: "What depends on the release of JAX",
-    Group.FILES: "What is wrong with a file or a comment, and what comments ask for",
+    Group.CORRECTNESS: "Code that JAX rejects",
+    Group.SUSPICIOUS: "Code that JAX accepts, but that is almost surely not meant",
+    Group.MEMORY: "Wasted memory and unnecessary data movement",
+    Group.VERSIONS: "Code that depends on the release of JAX",
+    Group.FILES: "Problems with a file or a comment, and answers to comments",
 }
 
 _RULE = re.compile(r"\b([a-z]+(?:-[a-z]+)+) \((SHL\d{3})\)")
