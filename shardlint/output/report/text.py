@@ -29,16 +29,16 @@ def _draw(report: ParameterReport | InitReport, console: Console) -> None:
     if not found.parameters and not isinstance(report, InitReport):
         console.print(f"No parameter was found. {words.WITHOUT_FLAX}", soft_wrap=True)
         return
-    rules = [str(row.rule) for row in report.rules or ()] if isinstance(report, InitReport) else []
+    numbered = isinstance(report, InitReport) and bool(report.rules)
     for number, named in enumerate(found.meshes):
         console.print(terminal(words.mesh_text(named)))
-        console.print(_table(found, number, rules))
-        console.print(f"  total: {words.total_text(found.totals[number])}")
+        console.print(_table(found, number, numbered))
+        console.print(f"  total: {words.total_text(found.totals[number])}", soft_wrap=True)
         for line in remarks(found, number):
             console.print(f"  {terminal(line)}", soft_wrap=True)
         console.print()
     if not found.meshes and found.parameters:
-        console.print(_table(found, None, rules))
+        console.print(_table(found, None, numbered))
         console.print(f"  total: {words.without_mesh(found)}")
         console.print(f"  {words.NO_MESH}\n")
     if isinstance(report, InitReport):
@@ -53,27 +53,28 @@ def remarks(report: ParameterReport, mesh: int) -> Iterator[str]:
             yield f"{words.name_of(parameter)}: {text}"
 
 
-def _table(report: ParameterReport, mesh: int | None, rules: list[str]) -> Table:
+def _table(report: ParameterReport, mesh: int | None, numbered: bool) -> Table:
+    """Return the table of a mesh's parameters, with the numbers of the rules that they take if ``numbered``."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=SIMPLE_HEAD)
+    drawn = Table(box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
     columns = ["on each device", "whole", "copies"] if mesh is not None else ["whole"]
     for column in columns:
         drawn.add_column(column, justify="right", no_wrap=True)
+    if numbered:
+        drawn.add_column("rule", justify="right", no_wrap=True)
     for column in ("parameter", "array", "names" if mesh is None else "sharding"):
         drawn.add_column(column, overflow="fold")
-    if rules:
-        drawn.add_column("rule", overflow="fold")
     for parameter in report.parameters:
         if mesh is not None and parameter.holdings[mesh] is None:
             continue
         array = f"{parameter.dtype or '?'} {words.shape_of(parameter)}"
-        cells = [*_numbers(parameter, mesh), words.name_of(parameter), array]
-        cells.append(words.names_of(parameter) if mesh is None else _sharding(parameter, mesh))
-        if rules:
-            cells.append("" if parameter.rule is None else rules[parameter.rule])
+        rule = "" if parameter.rule is None else str(parameter.rule + 1)
+        sharding = words.names_of(parameter) if mesh is None else _sharding(parameter, mesh)
+        cells = [*_numbers(parameter, mesh), *([rule] if numbered else ())]
+        cells += [words.name_of(parameter), array, sharding]
         drawn.add_row(*(Text(terminal(cell)) for cell in cells))
     return drawn
 
@@ -96,7 +97,7 @@ def _numbers(parameter: Parameter, mesh: int | None) -> list[str]:
 
 def _write_rules(report: InitReport, write_line: Callable[..., None]) -> None:
     for number, row in enumerate(report.rules or (), 1):
-        summary = f"rule {number}, {row.rule} → {row.rule.spec}: takes {row.takes}, matches {row.matches}"
-        write_line(terminal(summary))
+        counts = f"parameters matched: {row.matches}, sharded by it: {row.takes}"
+        write_line(terminal(f"rule {number}, {row.rule} → {row.rule.spec}: {counts}"))
     for finding in report.findings:
         write_line(terminal(words.finding_text(finding)), soft_wrap=True)
