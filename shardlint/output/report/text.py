@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: The width of a table where the output is not a terminal.
 _WIDTH = 100
+#: Names of up to this many columns are not broken.
+_WHOLE_NAME = 40
 
 
 def write(report: ParameterReport | InitReport, stream: TextIO) -> None:
@@ -65,7 +67,9 @@ def _table(report: ParameterReport, mesh: int | None, numbered: bool) -> Table:
         drawn.add_column(column, justify="right", no_wrap=True)
     if numbered:
         drawn.add_column("rule", justify="right", no_wrap=True)
-    for column in ("parameter", "array", "names" if mesh is None else "sharding"):
+    longest = max((len(words.name_of(parameter)) for parameter in report.parameters), default=0)
+    drawn.add_column("parameter", overflow="fold", min_width=min(longest, _WHOLE_NAME))
+    for column in ("array", "names" if mesh is None else "sharding"):
         drawn.add_column(column, overflow="fold")
     for parameter in report.parameters:
         if mesh is not None and parameter.holdings[mesh] is None:
