@@ -61,7 +61,7 @@ def _table(report: ParameterReport, mesh: int | None, numbered: bool) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
+    drawn = Table(box=SIMPLE_HEAD, padding=0, show_edge=False)
     columns = ["on each device", "whole", "copies"] if mesh is not None else ["whole"]
     for column in columns:
         drawn.add_column(column, justify="right", no_wrap=True)
