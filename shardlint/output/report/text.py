@@ -56,7 +56,7 @@ def remarks(report: ParameterReport, mesh: int) -> Iterator[str]:
 
 
 def _table(report: ParameterReport, mesh: int | None, numbered: bool) -> Table:
-    """Return the table of a mesh's parameters, with the numbers of the rules that they take if ``numbered``."""
+    """Return the table of a mesh's parameters; if ``numbered``, with the number of each one's rule."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
