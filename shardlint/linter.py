@@ -155,7 +155,6 @@ class Linter:
         A refuted finding is no longer an error. ``python`` is the interpreter that has JAX;
         without it, the one that runs this.
         """
-        from shardlint.confirm.confirmer import Confirmer
         from shardlint.confirm.installed import installed_release
         from shardlint.confirm.repairs import with_verified
 
@@ -165,7 +164,7 @@ class Linter:
             note = f"JAX {present} confirms nothing: the project means JAX {settings.target}"
             return dataclasses.replace(report, notes=(*report.notes, note))
         count = None if progress is None else partial(progress, "confirming")
-        with Confirmer(python, settings.confirm_timeout, settings.confirm_devices) as confirmer:
+        with self._analyzer.confirmer(python, settings) as confirmer:
             confirmed = confirmer.confirm(report.findings, count)
             if not report.unsaved:
                 confirmed = with_verified(confirmed, partial(self._tried, report.sources), confirmer)
@@ -313,6 +312,7 @@ class Linter:
             dims=ours.dims,
             logical_rules=ours.logical_rules,
             defaults=defaults,
+            answers=self._analyzer.answers_for(ours),
         )
         return self._analyzer.analyze(sources, settings, progress)
 
@@ -483,6 +483,7 @@ class Linter:
         notes = [note for one in settings for note in without_effect(one)]
         if any(one.target.beyond for one in settings):
             notes.append(f"the JAX meant is newer than {NEWEST}, the newest one known, and judged as that")
+        notes += (note for one in settings for note in self._analyzer.notes_for(one))
         return list(dict.fromkeys(notes))
 
     def is_fixture(self, path: str) -> bool:

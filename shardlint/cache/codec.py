@@ -18,6 +18,7 @@ from typing import Any
 
 from shardlint.model.defaults import DefaultFloat, DefaultInt, DefaultText
 from shardlint.model.spans import Configured, Span, Written
+from shardlint.model.told_sizes import ToldSize
 
 #: The classes allowed in a document, by module: frozen dataclasses, named tuples, enumerations.
 CLASSES = {
@@ -132,6 +133,8 @@ class _Encoder:
             return str(value)
         if kind in _NUMBERS:
             return kind.__mro__[1](value)
+        if kind is ToldSize:
+            return int(value)
         known = self._known.get(id(value))
         if known is None:
             known = self._known[id(value)] = (value, self._part(kind, value))

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -133,7 +134,7 @@ def _recalled(options: argparse.Namespace, recall: Recall, progress: ProgressBar
 
     The store is untrusted, so it never provides text to write into the user's files either.
     """
-    found = recall.recalled()
+    found = recall.recalled(options.python)
     if found is None or options.add_ignores is not None or options.write_baseline is not None:
         return None
     if any(finding.fix for finding in found.report.findings) and _writes(options):
@@ -167,7 +168,7 @@ def _checked(
     with file_access.recording() as read:
         found = config_options.configurations(options)
         settings = found.of(options.paths[0])
-        linter, report = None, None
+        linter, report, asking = None, None, None
         if not unsaved:
             files, sources = read_paths(options.paths, found.of_folder, settings, progress)
             if not (sources or settings.baseline or _writes(options) or options.confirm):
@@ -175,18 +176,22 @@ def _checked(
         if report is None:
             from shardlint.api import Linter, read_source
             from shardlint.engine.analyzer import Analyzer
+            from shardlint.engine.questions import Asking
 
             cache = None if _writes(options) else store
+            asking = Asking(options.python, cache, settings.confirm_timeout, settings.confirm_devices)
             with early_end(options.timeout) as stop:
-                linter = Linter(settings, found.of_folder, Analyzer(cache, options.jobs, stop=stop))
+                analyzer = Analyzer(cache, options.jobs, stop=stop, asking=asking)
+                linter = Linter(settings, found.of_folder, analyzer)
                 if unsaved:
                     report = linter.check_unsaved(read_source(*unsaved), options.show_unresolved)
                 else:
                     report = linter.check_read(files, sources, progress, options.show_unresolved)
-    if recall is not None:
-        recall.put(report, settings.baseline is not None, read)
-    if options.confirm and linter is not None:
-        report = linter.confirm(report, options.python, progress)
+    if recall is not None and not (asking and asking.left_open):
+        recall.put(report, settings.baseline is not None, read, asking.asked if asking else ())
+    with asking or nullcontext():
+        if options.confirm and linter is not None:
+            report = linter.confirm(report, options.python, progress)
     return _finished(options, linter, report, unsaved, progress)
 
 

@@ -105,16 +105,25 @@ def _open_streams() -> None:
 
 
 def _coverage(options: argparse.Namespace) -> int:
+    from shardlint.api import Linter
+    from shardlint.engine.analyzer import Analyzer
+    from shardlint.engine.questions import Asking
     from shardlint.output.progress import ProgressBar
     from shardlint.output.tables import coverage as coverage_table
 
-    linter = _linter(options)
-    with ProgressBar() as progress:
+    found = config_options.configurations(options)
+    settings = found.of(options.paths[0])
+    asking = Asking(options.python, None, settings.confirm_timeout, settings.confirm_devices)
+    with ProgressBar() as progress, asking:
+        linter = Linter(settings, found.of_folder, Analyzer(asking=asking))
         judged = linter.coverage(options.paths, progress)
+    asked = asking.counts() if settings.ask_jax else None
+    for note in asking.notes_for(settings.target_jax) if settings.ask_jax else ():
+        report_output.aside(f"note: {note}")
     if options.output_format == "json":
-        sys.stdout.write(coverage_table.as_json(judged))
+        sys.stdout.write(coverage_table.as_json(judged, asked))
     else:
-        coverage_table.write(judged, sys.stdout)
+        coverage_table.write(judged, sys.stdout, asked)
     return CLEAN
 
 
@@ -286,6 +295,7 @@ def make_parser() -> argparse.ArgumentParser:
     real.add_argument(
         "--confirm", action="store_true", help="have JAX run a small program that shows each finding"
     )
+    config_options.add_asking(real)
     _add_python(real)
     _add_deployment(checks.add_argument_group("what the code leaves open"))
     check_edits.add_fixes(checks)
@@ -311,6 +321,8 @@ def make_parser() -> argparse.ArgumentParser:
 
     coverage = commands.add_parser("coverage", help="count what was understood, and say why not the rest")
     _add_paths(coverage)
+    config_options.add_asking(coverage)
+    _add_python(coverage)
     coverage.add_argument("--output-format", choices=("text", "json"), default="text")
 
     report = commands.add_parser("report", help="show what each device holds of a project's parameters")

@@ -41,6 +41,15 @@ def add_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--isolated", action="store_true", help="read no configuration file")
 
 
+def add_asking(parser: argparse._ActionsContainer) -> None:
+    """Add the option that lets JAX be asked."""
+    parser.add_argument(
+        "--ask-jax",
+        action=argparse.BooleanOptionalAction,
+        help="ask the JAX that is installed about functions that shardlint does not know",
+    )
+
+
 def add_selection(parser: argparse._ActionsContainer) -> None:
     """Add the options that choose rules and files."""
     for key, (metavar, text) in _LISTS.items():
@@ -74,6 +83,9 @@ def configurations(options: argparse.Namespace) -> Configurations:
         value = getattr(options, key.replace("-", "_"), None)
         if value is not None:
             given[key] = _value(key, value)
+    asks = getattr(options, "ask_jax", None)
+    if asks is not None or getattr(options, "confirm", False):
+        given["ask-jax"] = asks is not False
     mesh = getattr(options, "mesh", None)
     return Configurations(
         CommandLine(tuple(options.config or ()), options.isolated, given),

@@ -57,6 +57,7 @@ class Settings:
     which an array should not lie whole on every device.
     ``target_jax`` are the releases of JAX the project means to run on, None where it names none; then
     ``present_jax`` is judged, the JAX at hand, if there is one.
+    ``ask_jax`` has a JAX at hand asked for the results of its functions that no overlay knows.
     ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
     ``cost_hbm``, ``cost_sent`` and ``cost_reshard`` are bounds in bytes for `shardlint compile`.
     ``report_init`` and ``report_rules`` (``package.module:name``) are what `shardlint report --init` runs.
@@ -93,6 +94,7 @@ class Settings:
     dims: tuple[tuple[str, int], ...] = ()
     logical_rules: tuple[LogicalRule, ...] | None = None
     replicated_bytes: int = 64 * 2**20
+    ask_jax: bool = False
     confirm_devices: int = 8
     confirm_timeout: float = 60.0
     cost_hbm: int | None = None
@@ -155,5 +157,5 @@ class Settings:
         return (
             self.import_roots, self.devices, self.mesh, self.meshes, self.typed_meshes,
             self.target, self.dims, self.logical_rules, self.replicated_bytes,
-            self.exhaustive, self.editing,
+            self.exhaustive, self.editing, self.ask_jax,
         )  # fmt: skip

@@ -123,6 +123,16 @@ class Confirmer:
             release = str(answer["jax"])
         return release
 
+    def answer(self, request: dict[str, Any]) -> Answer | None:
+        """Return the worker's answer to a request that is no witness; None if it did not answer."""
+        if self._losses >= _MAX_LOSSES:
+            return None
+        try:
+            return self._ask(request)
+        except ChildLost as reason:
+            self._note_loss(reason)
+            return None
+
     def interrupt(self) -> None:
         """Stop the worker from another thread; the finding in progress stays unconfirmed."""
         if self._child is not None:
@@ -157,9 +167,7 @@ class Confirmer:
             answer, twin = self._ask(witness.request), self._ask(witness.repaired)
             other = None if witness.elsewhere is None else self._ask(witness.elsewhere)
         except ChildLost as reason:
-            self._losses = _MAX_LOSSES if self._connection is None else self._losses + 1
-            self._connection = None
-            self._note(str(reason))
+            self._note_loss(reason)
             return None
         for reply in (answer, twin, *([] if other is None else [other])):
             if "unsupported" in reply:
@@ -188,6 +196,12 @@ class Confirmer:
 
     def _started(self, child: Child) -> None:
         self._child = child
+
+    def _note_loss(self, reason: ChildLost) -> None:
+        """Record that the worker was lost; one that cannot be started is not tried again."""
+        self._losses = _MAX_LOSSES if self._connection is None else self._losses + 1
+        self._connection = None
+        self._note(str(reason))
 
     def _note(self, note: str) -> None:
         if note not in self.notes:

@@ -20,13 +20,19 @@ from shardlint.support.gc_policy import collecting_seldom
 if TYPE_CHECKING:
     from shardlint.cache.inference_results import Results, Stored
     from shardlint.cache.store import Store
+    from shardlint.config import Settings
+    from shardlint.confirm.confirmer import Confirmer
+    from shardlint.confirm.shape_answers import ShapeAnswers
     from shardlint.engine.open_programs import Programs
+    from shardlint.engine.questions import Asking
     from shardlint.inference import InferenceSettings
 
 #: Called with progress: the phase, the number done, and the total.
 Progress = Callable[[str, int, int], None]
 #: Seconds of work after which the rest can be estimated, and the estimate that justifies more processes.
 _TRIAL, _WORTH_IT = 1.0, 2.0
+#: How often a source is analyzed again at most, with the answers to questions that came up the last time.
+_MOST_ROUNDS = 12
 
 
 class Analyzer:
@@ -37,6 +43,7 @@ class Analyzer:
         jobs: how many processes may work at a time; None for as many as there are cores.
         programs: keeps programs for the next time they are asked for, where one process works.
         stop: ends the analysis early, as if the rest of the files had not been reached.
+        asking: has the answers of a JAX to questions that come up, where settings say so.
     """
 
     def __init__(
@@ -45,7 +52,9 @@ class Analyzer:
         jobs: int | None = 1,
         programs: Programs | None = None,
         stop: Stop | None = None,
+        asking: Asking | None = None,
     ) -> None:
+        self.asking = asking
         self._store = store
         self._stop = stop
         #: The paths of files that were not analyzed to their end, since the analysis ended early.
@@ -53,6 +62,24 @@ class Analyzer:
         self._programs = programs
         self._results: Results | None = None
         self.jobs = jobs or _cores()
+
+    def confirmer(self, python: str | None, settings: Settings) -> Confirmer:
+        """Return what confirms findings; of a JAX that was asked before, the worker is there already."""
+        from shardlint.confirm.confirmer import Confirmer
+
+        if self.asking is not None:
+            return self.asking.confirmer
+        return Confirmer(python, settings.confirm_timeout, settings.confirm_devices)
+
+    def answers_for(self, settings: Settings) -> ShapeAnswers | None:
+        """Return what a JAX answered so far; None if it is not to be asked, or is not one that is meant."""
+        asked = self.asking is not None and settings.ask_jax
+        return self.asking.answers_for(settings.target_jax) if asked and self.asking else None
+
+    def notes_for(self, settings: Settings) -> list[str]:
+        """Return why a JAX that is to be asked was not."""
+        asked = self.asking is not None and settings.ask_jax
+        return self.asking.notes_for(settings.target_jax) if asked and self.asking else []
 
     def begin(self) -> None:
         """Begin a check: files may have changed since the last one."""
@@ -66,8 +93,35 @@ class Analyzer:
     ) -> list[Analyzed]:
         """Analyze each source as a program of its own.
 
-        A crash on one is reported as a problem of that file; so is an early end.
+        A crash on one is reported as a problem of that file; so is an early end. With ``settings.answers``
+        sources are analyzed until JAX has answered all their questions, as far as it does.
         """
+        found = self._analyzed(sources, settings, progress)
+        if settings.answers is None or self.asking is None:
+            return found
+        for _ in range(_MOST_ROUNDS):
+            left = [number for number, one in enumerate(found) if self._is_open(one)]
+            questions = {question for number in left for question in found[number].noticed.questions}
+            stopped = self._stop is not None and self._stop.asked
+            if stopped or not left or not self.asking.ask(questions):
+                break
+            settings = replace(settings, answers=self.asking.answers)
+            again = self._analyzed([sources[number] for number in left], settings, progress)
+            for number, one in zip(left, again, strict=True):
+                found[number] = one
+        for one in found:
+            self.asking.met |= one.noticed.questions
+        return found
+
+    def _is_open(self, one: Analyzed) -> bool:
+        """Return whether a result depends on a question that was not answered yet."""
+        questions = one.noticed.questions
+        return bool(questions) and self.asking is not None and self.asking.is_open(questions)
+
+    def _analyzed(
+        self, sources: Sequence[Source], settings: InferenceSettings, progress: Progress | None
+    ) -> list[Analyzed]:
+        """Analyze each source once."""
         results = None if settings.exhaustive else self._results
         found: list[Analyzed | None] = [None] * len(sources)
         keys: dict[int, bytes] = {}
@@ -89,7 +143,8 @@ class Analyzer:
                     progress("checking", done, len(sources))
                 found[number] = work.analyzed
                 file_access.merge(work.read)
-                if results is not None and work.whole and (text := work.encoded()) is not None:
+                whole = work.whole and not self._is_open(work.analyzed)
+                if results is not None and whole and (text := work.encoded()) is not None:
                     results.put(keys[number], text, work.read)
         for one, source in zip(found, sources, strict=True):
             if one is None or (one.is_partial and self._stop is not None and self._stop.asked):

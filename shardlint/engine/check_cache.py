@@ -21,6 +21,7 @@ from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from shardlint.confirm.installed import Versions
     from shardlint.source import Source
 
 #: Options that do not affect findings: how they are shown, what is done with them, and how they are computed.
@@ -84,8 +85,8 @@ class Recall:
         digest.update(repr((os.getcwd(), str(ASSUMED), arguments)).encode(errors="surrogatepass"))
         self._key = b"check" + digest.digest()
 
-    def recalled(self) -> Recalled | None:
-        """Return the cached check, None if anything that it read has changed."""
+    def recalled(self, python: str | None = None) -> Recalled | None:
+        """Return the cached check, None if anything that it read has changed, or the JAX that was asked."""
         stored = self._store.get(self._key)
         if stored is None:
             return None
@@ -94,9 +95,11 @@ class Recall:
             record, now = json.loads(before), validation.CurrentFiles()
             if not now.match(record):
                 return None
-            findings, notes, files, paths, has_baseline = decode(result.decode())
+            findings, notes, files, paths, has_baseline, asked = decode(result.decode())
             texts = set(record["texts"])
             if not _is_report(findings, notes, files, paths, has_baseline, texts):
+                return None
+            if asked and not _are_present(asked, python):
                 return None
         except (ValueError, TypeError, RecursionError, CannotDecode):
             return None
@@ -106,8 +109,13 @@ class Recall:
             self._store.put(self._key, _line(record) + result)
         return Recalled(Report(findings, notes, files, _Sources(paths)), has_baseline)
 
-    def put(self, report: Report, has_baseline: bool, read: file_access.FileAccesses) -> None:
-        """Store a finished check, unless a file changed meanwhile or something failed."""
+    def put(
+        self, report: Report, has_baseline: bool, read: file_access.FileAccesses, asked: Versions = ()
+    ) -> None:
+        """Store a finished check, unless a file changed meanwhile or something failed.
+
+        ``asked`` are the releases of the JAX that was asked, and its libraries.
+        """
         read = read.whole()
         failed = any(finding.name == "internal-error" for finding in report.findings)
         if failed or read.inconsistent or report.unreached:
@@ -115,10 +123,17 @@ class Recall:
         findings = tuple(replace(finding, use=None) for finding in report.findings)
         paths = tuple(source.path for source in report.sources)
         try:
-            result = encode((findings, report.notes, report.files, paths, has_baseline))
+            result = encode((findings, report.notes, report.files, paths, has_baseline, asked))
         except CannotEncode:
             return
         self._store.put(self._key, _line(validation.written(read, self._since)) + result.encode())
+
+
+def _are_present(versions: object, python: str | None) -> bool:
+    """Return whether the JAX that was asked, and its libraries, are those at hand."""
+    from shardlint.confirm.installed import asked_versions
+
+    return versions == asked_versions(python)
 
 
 def _line(record: object) -> bytes:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from shardlint.model.spans import Place, Written
+from shardlint.model.told_sizes import ToldSize
 from shardlint.support.lazy_dataclass import dataclass
 
 
@@ -83,7 +84,7 @@ def plain_kind(value: object) -> type:
     """Return the Python class of a value, which may remember more than others of that class."""
     if isinstance(value, str):
         return str
-    return type(value).__mro__[1] if isinstance(value, DefaultInt | DefaultFloat) else type(value)
+    return type(value).__mro__[1] if isinstance(value, DefaultInt | DefaultFloat | ToldSize) else type(value)
 
 
 def _operator(kind: type, name: str) -> Callable[..., Any]:

@@ -93,7 +93,7 @@ def test_sizes(tmp_path: Path, value: str, count: int) -> None:
     [
         ("devcies = 8", 'unknown key "devcies"; did you mean "devices"?'),
         ("DEVICES = 8", 'unknown key "DEVICES"; did you mean "devices"?'),
-        ("zzz = 8", 'unknown key "zzz"; the keys are baseline, confirm, cost, devices,'),
+        ("zzz = 8", 'unknown key "zzz"; the keys are ask-jax, baseline, confirm, cost, devices,'),
         ("[confirm]\ntimout = 3", 'unknown key "confirm.timout"; did you mean "timeout"?'),
         ("devices = 0", '"devices" must be a whole number above 0, not 0'),
         ("devices = true", '"devices" must be a whole number above 0, not true'),

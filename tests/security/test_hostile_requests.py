@@ -78,6 +78,11 @@ def placement(**fields: Any) -> dict[str, Any]:
     return {**given, "raw": False, "context": None, "held": None, "check": False, **fields}
 
 
+def shapes(**fields: Any) -> dict[str, Any]:
+    given = {"kind": "shapes", "name": "jax.numpy.cov", "args": [["operand", 0]], "kwargs": []}
+    return {**given, "operands": [[[4, 4], "float32", False, None]], "mesh": None, **fields}
+
+
 #: Leaves a file where the worker works, if it is ever executed.
 CODE = "open('canary', 'w').close()"
 IMPORTED = "__import__('pathlib').Path('canary').touch()"
@@ -219,6 +224,23 @@ REQUESTS: list[Any] = [
         for odd in ODD
     ),
 ]
+REQUESTS += [
+    *(shapes(name=name) for name in (*NAMES, *ODD)),
+    *(shapes(args=odd) for odd in ODD),
+    *(shapes(args=[odd, ["list", odd], ["dict", [odd, odd]]]) for odd in ODD),
+    *(shapes(args=[["operand", 0], ["constant", name]]) for name in NAMES),
+    *(shapes(kwargs=odd) for odd in ODD),
+    *(shapes(kwargs=[[keyword, 1]]) for keyword in KEYWORDS),
+    *(shapes(kwargs=[["rowvar", odd]]) for odd in ODD),
+    *(shapes(operands=odd) for odd in ODD),
+    *(shapes(operands=[odd]) for odd in ODD),
+    *(shapes(operands=[[odd, "float32", False, None]]) for odd in ODD),
+    *(shapes(operands=[[[4, 4], odd, odd, odd]]) for odd in ODD),
+    *(shapes(mesh=odd) for odd in ODD),
+    *(shapes(mesh=[["x"], [2], ["Explicit"]], operands=[[[4, 4], "float32", False, odd]]) for odd in ODD),
+    *(shapes(mesh=[["x"], [odd], [odd]]) for odd in ODD),
+    *(shapes(name="jax.numpy.linalg.matrix_power", args=[["operand", 0], odd]) for odd in ODD),
+]
 LINES = [
     *(
         "",
@@ -255,6 +277,8 @@ def test_no_name_leads_out_of_the_list(worker: Worker) -> None:
             call("call", name, [], []),
             call("constant", name),
             {"kind": "reference", "name": name},
+            shapes(name=name),
+            shapes(args=[["operand", 0], ["constant", name]]),
         ):
             assert "unsupported" in worker.ask(json.dumps(request)), request
 
@@ -334,6 +358,7 @@ DATA = st.recursive(
 def test_any_data_are_answered(worker: Worker, data: Any, jitted: bool) -> None:
     assert is_answer(worker.ask(json.dumps({**call(), "call": data, "in_jit": jitted})))
     assert is_answer(worker.ask(json.dumps(placement(spec={"junk": data}))))
+    assert is_answer(worker.ask(json.dumps(shapes(args=[data], kwargs=[["ddof", data]]))))
     assert not list(worker.folder.iterdir())
 
 

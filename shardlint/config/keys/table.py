@@ -167,6 +167,13 @@ KEYS: tuple[Key, ...] = (
         "terminals, editors and SARIF. Without it, terminals and SARIF link to JAX's documentation.",
         'docs-url = "https://docs.example.com/shardlint"',
     ),
+    _key(
+        "ask-jax", BOOLEAN, False,
+        "Ask the JAX at hand for the results of functions that shardlint does not know "
+        "([how](confirmation.md#asking-about-functions)). `--ask-jax` and `--confirm` do so, too; an editor "
+        "does not.",
+        "ask-jax = true",
+    ),
     _key("confirm.devices", WHOLE, 8, "The number of fake devices for `--confirm`.", "confirm.devices = 16"),
     _key(
         "confirm.timeout", SECONDS, 60, "The time limit of one confirmation, in seconds.",

@@ -23,6 +23,7 @@ from witness_protocol import Answer, message_of, serve
 
 def begin() -> Callable[[str], Answer]:
     """Import jax, and return the function that answers a request."""
+    from shape_questions import shapes
     from witness_names import reference
     from witness_placements import placement
     from witness_recipes import arity, call, mapped, traced
@@ -37,15 +38,20 @@ def begin() -> Callable[[str], Answer]:
         "reference": reference,
     }
 
+    answers: dict[str, Callable[[dict[str, Any]], Answer]] = {
+        **{kind: _describing(recipe) for kind, recipe in kinds.items()},
+        "shapes": shapes,
+    }
+
     def run(line: str) -> Answer:
         """Run one witness and return the outcome."""
         at("")
         try:
             request = json.loads(line)
             kind = request.get("kind") if isinstance(request, dict) else None
-            if not isinstance(kind, str) or kind not in kinds:
+            if not isinstance(kind, str) or kind not in answers:
                 raise Unsupported("this is no request")
-            return {"ok": True, **described(kinds[kind](request))}
+            return {"ok": True, **answers[kind](request)}
         except Unsupported as reason:
             return {"unsupported": str(reason)}
         except Exception as error:
@@ -58,6 +64,11 @@ def begin() -> Callable[[str], Answer]:
             }
 
     return run
+
+
+def _describing(recipe: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Answer]:
+    """Return the recipe of a witness, with its result described."""
+    return lambda request: described(recipe(request))
 
 
 def described(result: Any) -> Answer:

@@ -127,7 +127,7 @@ def function(key: Any) -> Callable[..., Any]:
     """Return a function of the list. Raises Unsupported."""
     if isinstance(key, str) and key in OWN:
         return OWN[key]
-    found: Callable[..., Any] = _selected(FUNCTIONS, key)
+    found: Callable[..., Any] = selected(FUNCTIONS, key)
     return found
 
 
@@ -135,10 +135,11 @@ def constant(key: Any) -> Any:
     """Return a constant, or a function as an argument of another. Raises Unsupported."""
     if isinstance(key, str) and key in _PLAIN:
         return _PLAIN[key]
-    return _selected(CONSTANTS, key)
+    return selected(CONSTANTS, key)
 
 
-def _selected(table: dict[str, str], key: Any) -> Any:
+def selected(table: dict[str, str], key: Any) -> Any:
+    """Look up a name of a table that stands in the worker, by its key. Raises Unsupported."""
     path = table.get(key) if isinstance(key, str) else None
     if path is None:
         raise Unsupported("no witness has this name")

@@ -53,7 +53,8 @@ class Evaluator(Protocol):
     are bodies of generators; ``switches`` name global settings of libraries that the program has changed;
     ``turns`` are the releases from which on JAX answers a question that was asked otherwise,
     ``versions_read`` how often the program read the version of JAX (see `releases`); ``asks_mesh`` is whether
-    a mesh that the program does not tell matters (see `deployment_mesh`); ``muted`` is not 0 while nothing is
+    a mesh that the program does not tell matters (see `deployment_mesh`); ``questions`` are those to a JAX
+    about functions that no overlay knows (see `asked_functions`); ``muted`` is not 0 while nothing is
     recorded. ``variants`` says which of how many possible values is followed, ``assumed`` the outcomes of
     undecided tests. ``uses`` are those that the running function recorded so far. ``making`` is an object
     whose constructor is called next.
@@ -70,6 +71,7 @@ class Evaluator(Protocol):
     turns: set[Release]
     versions_read: int
     asks_mesh: bool
+    questions: set[str]
     muted: int
     uses: Once[Use]
     making: Instance | None

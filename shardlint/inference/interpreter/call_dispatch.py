@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from shardlint.inference.domain.classes import library_bases, operator_method
@@ -48,6 +49,7 @@ from shardlint.inference.evaluation.mutation import set_attribute
 from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.interpreter.functions import bind_parameters
 from shardlint.inference.machine.code_reads import look_at
+from shardlint.inference.overlays.asked_functions import answered, or_answered
 from shardlint.inference.overlays.class_hooks import method_context
 from shardlint.inference.overlays.command_lines.defaults import default_transfer
 from shardlint.inference.overlays.jax.explicit.results import finish_call
@@ -136,8 +138,8 @@ def call_value(
         # A container's method stores a value with alternatives as one item.
         keeps = bool(args) and isinstance(args[0], (ListValue, DictValue))
         if keeps or (function.whole is not None and function.whole(call)):
-            return _attempt(call, function.call)
-        return _each_alternative(interpreter, call, function.call)
+            return _attempt(function.call, call)
+        return _each_alternative(interpreter, call, partial(_attempt, function.call))
     if isinstance(function, (Instance, LibraryObject)):
         return _call_object(interpreter, function, args, kwargs, place, opaque, places)
     if isinstance(function, Reader):
@@ -307,9 +309,15 @@ def _call_external(
     places: dict[int | str, Place],
 ) -> Value:
     handler = transfer(function.name) or default_transfer(interpreter, function.name, len(args) + len(kwargs))
+    answers = interpreter.settings.answers
+    asks = answers is not None and answers.covers(function.name)
     if any(map(is_iterator, args)) and (handler is None or not function.name.startswith(_TAKING)):
         args = _taken(interpreter, function.name, args, place)
     if handler is None:
+        if asks:
+            call = Call(interpreter, function.name, args, kwargs, place, opaque, places)
+            if not isinstance(told := _each_alternative(interpreter, call, answered), Unknown):
+                return told
         if function.name.startswith(READING_LIBRARIES):
             lose_code(*args, *kwargs.values())
         else:
@@ -336,7 +344,9 @@ def _call_external(
     if function.name == "jax.config.update" and (option := as_str(call.argument(0, "name") or Const(None))):
         at = call.place_of(0, "name")
         interpreter.project.reference(interpreter, f"jax.config.{option}", at)
-    found = _each_alternative(interpreter, call, handler)
+    if asks:
+        handler = or_answered(handler)
+    found = _each_alternative(interpreter, call, partial(_attempt, handler))
     if isinstance(found, Unknown):
         # It may keep or call what it got.
         lose_code(*args, *kwargs.values())
@@ -368,14 +378,14 @@ def _taken(interpreter: Machine, name: str, args: Sequence[Value], place: Place)
     ]
 
 
-def _each_alternative(interpreter: Machine, call: Call, handler: Callable[[Call], Value]) -> Value:
-    """Call an overlay once for each combination of the arguments' alternatives."""
+def _each_alternative(interpreter: Machine, call: Call, evaluate: Callable[[Call], Value]) -> Value:
+    """Evaluate a call once for each combination of the arguments' alternatives."""
     values = (*call.args, *call.kwargs.values())
     if not any(map(_may_be_several, values)):
-        return _attempt(call, handler)
+        return evaluate(call)
     columns = [_choices(value) for value in values]
     if all(len(column) == 1 for column in columns):
-        return _attempt(call, handler)
+        return evaluate(call)
     if math.prod(map(len, columns)) > MAX_ALTERNATIVES**2:
         return Unknown("too many possible values")
     rows = [
@@ -388,9 +398,7 @@ def _each_alternative(interpreter: Machine, call: Call, handler: Callable[[Call]
     def call_one(values: tuple[Value, ...]) -> Value:
         kwargs = dict(zip(names, values[count:], strict=True))
         place, places = call.place, call.arg_places
-        return _attempt(
-            Call(interpreter, call.name, values[:count], kwargs, place, call.opaque, places), handler
-        )
+        return evaluate(Call(interpreter, call.name, values[:count], kwargs, place, call.opaque, places))
 
     return each(interpreter, rows, call_one)
 
@@ -411,7 +419,7 @@ def _choices(value: Value) -> tuple[tuple[Value, Tag], ...]:
     return tuple((replace(value, items=row), tag) for row, tag in meeting if tag is not None)
 
 
-def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:
+def _attempt(handler: Callable[[Call], Value], call: Call) -> Value:
     if call.kwargs and _is_of_python(call):
         call.kwargs = given = Keywords(call.kwargs)
     else:
@@ -465,4 +473,4 @@ def _call_object(
         return Unknown(f"a call of {receiver.kind} is not modelled")
     shifted = {k + 1 if isinstance(k, int) else k: v for k, v in places.items()}
     call = Call(interpreter, receiver.kind, [receiver, *args], kwargs, place, opaque, shifted)
-    return _each_alternative(interpreter, call, handler)
+    return _each_alternative(interpreter, call, partial(_attempt, handler))

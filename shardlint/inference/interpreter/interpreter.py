@@ -58,6 +58,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions import Release
 from shardlint.model.defaults import BY_DEFAULT, defaults_in
 from shardlint.model.spans import Place, Span
+from shardlint.model.told_sizes import told_sizes
 from shardlint.model.uses import ArrayUse, Environment, Fact, FileProblem, Use
 from shardlint.support.temporarily import Meanwhile
 
@@ -103,6 +104,8 @@ class Interpreter:
         self.versions_read = 0
         #: Whether a mesh that the program does not define matters (see `deployment_mesh`).
         self.asks_mesh = False
+        #: The questions to a JAX about functions that no overlay knows (see `asked_functions`).
+        self.questions: set[str] = set()
         self.context = Context()
         self.frames: list[Frame] = []
         self.budget = Budget()
@@ -180,7 +183,10 @@ class Interpreter:
                 shown = (Fact(f"{BY_DEFAULT}{one.text}", one.place, kind="default") for one in known)
                 use = replace(use, facts=(*use.facts, *shown))
             reached = known_call(self.frames)
-            self.uses.append(use if reached is None else replace(use, facts=(*use.facts, reached)))
+            facts = [] if reached is None else [reached]
+            if self.settings.answers is not None:
+                facts += dict.fromkeys(size.fact for size in told_sizes(use))
+            self.uses.append(replace(use, facts=(*use.facts, *facts)) if facts else use)
         if not isinstance(use, ArrayUse):
             self.budget.meet(use, self.is_silent)
 

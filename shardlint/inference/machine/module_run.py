@@ -60,6 +60,7 @@ class ModuleRun:
         "name",
         "outermost",
         "parts",
+        "questions",
         "read",
         "replaced",
         "scope",
@@ -88,6 +89,8 @@ class ModuleRun:
         self.turns: frozenset[Release] = frozenset()
         #: Whether a mesh that it does not define matters.
         self.asks_mesh = False
+        #: The questions to a JAX that it depends on.
+        self.questions: frozenset[str] = frozenset()
         #: The number of devices when it began to run, and the files it read.
         self.devices_before = devices_before
         self.accesses = file_access.FileAccesses()

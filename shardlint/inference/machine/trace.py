@@ -41,8 +41,8 @@ class Trace:
     were ``called_wrappers``; ``handed`` were passed to code that is not followed. ``escaped`` are functions
     and classes that went out of sight, ``unseen_changes`` what these may change. ``turns`` are the releases
     at which an answer of JAX changes (see `release_queries`); ``asks_mesh`` is whether a mesh that the
-    program does not define matters (see `deployment_mesh`). ``pairs`` are literals that write the same name,
-    if an editor asks.
+    program does not define matters (see `deployment_mesh`). ``questions`` are those to a JAX (see
+    `asked_functions`). ``pairs`` are literals that write the same name, if an editor asks.
     """
 
     uses: Once[Use] = field(default_factory=Once)
@@ -58,6 +58,7 @@ class Trace:
     unseen_changes: set[Any] = field(default_factory=set)
     turns: set[Release] = field(default_factory=set)
     asks_mesh: bool = False
+    questions: set[str] = field(default_factory=set)
     pairs: Pairs | None = field(default_factory=dict)
 
     def swap(self, interpreter: Machine) -> Trace:
@@ -83,6 +84,7 @@ class Trace:
         i.escaped |= self.escaped
         i.turns |= self.turns
         i.asks_mesh = i.asks_mesh or self.asks_mesh
+        i.questions |= self.questions
         name_links.add(self.pairs)
 
     def add_calls_to(self, interpreter: Machine) -> None:

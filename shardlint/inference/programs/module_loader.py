@@ -202,6 +202,7 @@ class Project:
         i, before, first = interpreter, interpreter.context, born()
         EFFECTS.imported = first
         outer = (i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh)
+        questions, i.questions = i.questions, set()
         replaced, i.replaced = i.replaced, {}
         handed, i.handed = i.handed, {}
         reads, i.reads, start, i.start = i.reads, {}, i.start, first
@@ -224,8 +225,10 @@ class Project:
                 }
                 run.device_count, run.switches = i.device_count, frozenset(i.switches)
                 run.turns, run.asks_mesh, run.loose = frozenset(i.turns), i.asks_mesh, self.loose
+                run.questions = frozenset(i.questions)
             finally:
                 i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh = outer
+                i.questions = questions
                 run.replaced, i.replaced = i.replaced, replaced
                 run.handed, i.handed = i.handed, handed
                 own, i.reads, i.start = i.reads, reads, start
@@ -248,6 +251,7 @@ class Project:
         interpreter.switches |= run.switches
         interpreter.turns |= run.turns
         interpreter.asks_mesh |= run.asks_mesh
+        interpreter.questions |= run.questions
         interpreter.handed |= run.handed | interpreter.handed
         self.loose.update(run.loose)
         if run.device_count is not None:

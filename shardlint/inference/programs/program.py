@@ -103,6 +103,7 @@ class Program:
             noticed.turns |= i.turns | asked
             noticed.asks_mesh |= i.asks_mesh
             noticed.asks_defaults |= ASKED in i.switches
+            noticed.questions |= i.questions
         modules = (self.main, *self.project.modules.values())
         parts = (module.parts for module in modules)
         found = with_mentions(i.uses, None if any(module.errors for module in modules) else parts)

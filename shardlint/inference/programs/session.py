@@ -40,8 +40,8 @@ from shardlint.support.frame_memory import roomy
 _MOST = 500
 #: The attributes of an interpreter that entry points change.
 _CHANGED = (
-    "asks_mesh", "assumed", "called_wrappers", "context", "defined", "handed", "notes", "problems", "ran",
-    "reached", "replaced", "switches", "turns", "uses", "wrappers",
+    "asks_mesh", "assumed", "called_wrappers", "context", "defined", "handed", "notes", "problems",
+    "questions", "ran", "reached", "replaced", "switches", "turns", "uses", "wrappers",
 )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.model.told_sizes import ToldSize
 
 #: The most values in one key; a larger tree has none.
 _MAX_VALUES = 2_000
@@ -52,7 +53,7 @@ def _reader(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
 #: Tags are numbered (see `Keys.of_tag`).
 _PARTS = {kind: _reader([name for name in parts_of(kind) if name != "tags"]) for kind in _DESCRIBED}
 #: Kinds that are their own key.
-_PLAIN = frozenset({type(None), str, int, bool, NodePlace})
+_PLAIN = frozenset({type(None), str, int, bool, NodePlace, ToldSize})
 
 
 class TooLarge(Exception):

@@ -166,7 +166,13 @@ def _constructed(
         trace = around.swap(interpreter)
         interpreter.problems += trace.problems
         looked: set[Hashable] = {key if isinstance(key, LookedAt) else LookedAt(key) for key in trace.ran}
-        inputs = Trace(ran=looked, turns=trace.turns, asks_mesh=trace.asks_mesh, pairs=trace.pairs)
+        inputs = Trace(
+            ran=looked,
+            turns=trace.turns,
+            asks_mesh=trace.asks_mesh,
+            questions=trace.questions,
+            pairs=trace.pairs,
+        )
         interpreter.constructed[cls] = ConstructorSummary(found, inputs, start, symbols)
     constructed = interpreter.constructed[cls]
     constructed.trace.add_to(interpreter)

@@ -15,16 +15,25 @@ if TYPE_CHECKING:
 
 _WIDTH = 120
 _COLUMNS = ("sites", "reached", "axes", "rank", "sizes")
+_WORDS = ("kind", "reason", "file", "function")
 _OF = ("judged", "sites")
 #: The kinds of site at which a spec is applied to an array or a parameter.
 PLACING = frozenset({SiteKind.PLACEMENT, SiteKind.CONSTRAINT, SiteKind.PARAMETER})
 _SHOWN = 12
+_MOST_ASKED = 30
 
 
-def write(judged: Sequence[Judged], stream: TextIO) -> None:
-    """Write the counts by kind, the reasons for unjudged parts, and the files with the most of them."""
+#: A function about which JAX was asked, the number of different calls, and how many of them it accepted.
+Asked = tuple[str, int, int]
+
+
+def write(judged: Sequence[Judged], stream: TextIO, asked: Sequence[Asked] | None = None) -> None:
+    """Write the counts by kind, the reasons for unjudged parts, and the files with the most of them.
+
+    ``asked`` are the functions about which JAX was asked; None if none was.
+    """
     with drawing(stream, _WIDTH) as console:
-        _draw(judged, console)
+        _draw(judged, asked, console)
 
 
 _LEGEND = """\
@@ -33,16 +42,25 @@ the mesh (axis names), the array's rank, and all that JAX checks (all judged); o
 """
 
 
-def _draw(judged: Sequence[Judged], console: Console) -> None:
+def _draw(judged: Sequence[Judged], asked: Sequence[Asked] | None, console: Console) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     def table(*columns: str) -> Table:
         drawn = Table(box=SIMPLE_HEAD)
         for column in columns:
-            drawn.add_column(column, justify="left" if column in ("kind", "reason", "file") else "right")
+            drawn.add_column(column, justify="left" if column in _WORDS else "right")
         return drawn
 
+    if asked is not None:
+        known = table("function", "calls asked about", "answered")
+        for function, calls, answered in asked[:_MOST_ASKED]:
+            known.add_row(terminal(function), str(calls), str(answered))
+        console.print(
+            known
+            if asked
+            else "No call was asked about: none of a function that is not known, on arrays of known sizes."
+        )
     if not judged:
         console.print("No call of a sharding API was found.")
         return
@@ -106,7 +124,7 @@ def by_kind(judged: Sequence[Judged]) -> dict[str, dict[str, int]]:
     return rows
 
 
-def as_json(judged: Sequence[Judged]) -> str:
+def as_json(judged: Sequence[Judged], asked: Sequence[Asked] | None = None) -> str:
     """Return the same as one JSON object, with every site that is not completely judged."""
     unresolved = [
         {
@@ -132,4 +150,6 @@ def as_json(judged: Sequence[Judged]) -> str:
         "reasons": dict(reasons(judged)),
         "unresolved": unresolved,
     }
+    if asked is not None:
+        counted["asked"] = [dict(zip(("function", "calls", "answered"), row, strict=True)) for row in asked]
     return json_document(counted)

@@ -33,6 +33,7 @@ from shardlint.inference.overlays.pytrees.nodes import (
 )
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import CONSTANT
+from shardlint.model.defaults import plain_kind
 
 #: Called for each array below a prefix's leaf: (leaf of the prefix, array, path) -> new array.
 LeafFunction = Callable[[Value, Array, str], Value]
@@ -217,7 +218,7 @@ _SCALARS: dict[type, str] = {bool: "bool", float: "float32", complex: "complex64
 
 def scalar(value: Const | Integer) -> Array:
     """Return the array that JAX makes of a Python number."""
-    kind = type(value.value) if isinstance(value, Const) else int
+    kind = plain_kind(value.value) if isinstance(value, Const) else int
     dtype = _SCALARS.get(kind, "int32")
     scalar_type = meshless(())
     return Array((), dtype, kind is not bool, origin=value.origin, typed=scalar_type).vary(CONSTANT)

@@ -204,6 +204,13 @@ def _typed(
     return _over_arrays(result, lambda i, array: _grafted(found[i], array))
 
 
+def finish_told(call: Call, result: Value) -> Value:
+    """Finish a call about which JAX was asked: on Explicit axes its arrays have the types that were told."""
+    context = context_of(call.interpreter)
+    kinds = list(_types((*call.args, *call.kwargs.values())))
+    return result if _concerned(context, kinds) else _over_arrays(result, _plain(context, kinds))
+
+
 def _is_given_sharding(call: Call) -> bool:
     """Return whether a call has an argument for its result's sharding."""
     by_position = any(isinstance(value, SpecValue | ShardingValue) for value in call.args)

@@ -88,7 +88,7 @@ def type_of(value: Value) -> ArrayType | None:
         return ArrayType(value.shape, value.dtype, typed, value.varying)
     if isinstance(value, Integer):
         return ArrayType((), "int32", meshless(()), frozenset())
-    if isinstance(value, Const) and type(value.value) in _PYTHON_DTYPES:
+    if isinstance(value, Const) and plain_kind(value.value) in _PYTHON_DTYPES:
         return ArrayType((), _PYTHON_DTYPES[plain_kind(value.value)], meshless(()), frozenset())
     return None
 

@@ -56,6 +56,7 @@ from shardlint.inference.overlays.class_hooks import instance_attribute
 from shardlint.inference.overlays.jax.tree_paths import KEYS
 from shardlint.inference.overlays.registry import is_known
 from shardlint.laws.core.values import Unknown
+from shardlint.model.defaults import plain_kind
 from shardlint.model.spans import Place
 
 
@@ -111,12 +112,12 @@ _CLASSES |= {
 }
 
 
-def _python_class(value: Value) -> type | None:
+def _plain_kind(value: Value) -> type | None:
     """Return the built-in class of a value, or None."""
     if isinstance(value, DictValue) and value.kind != "dict":
         return None
     if isinstance(value, Const):
-        return str if isinstance(value.value, str) else type(value.value)
+        return plain_kind(value.value)
     if isinstance(value, SetValue):
         return frozenset if value.frozen else set
     if isinstance(value, ListValue) and value.is_range:
@@ -159,7 +160,7 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
         return _is_instance(mixed, cls)
     if isinstance(cls, External) and cls.name in _CLASSES and not isinstance(value, Instance):
         return _CLASSES[cls.name](value)
-    if isinstance(cls, External) and cls.name in _ABSTRACT and (own := _python_class(value)) is not None:
+    if isinstance(cls, External) and cls.name in _ABSTRACT and (own := _plain_kind(value)) is not None:
         return issubclass(own, _ABSTRACT[cls.name])
     return None
 
