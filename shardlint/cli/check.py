@@ -175,8 +175,8 @@ def _checked(
                 report = Report((), tuple(without_effect(settings)), files)
         if report is None:
             from shardlint.api import Linter, read_source
+            from shardlint.confirm.asking import Asking
             from shardlint.engine.analyzer import Analyzer
-            from shardlint.engine.questions import Asking
 
             cache = None if _writes(options) else store
             asking = Asking(options.python, cache, settings.confirm_timeout, settings.confirm_devices)

@@ -106,8 +106,8 @@ def _open_streams() -> None:
 
 def _coverage(options: argparse.Namespace) -> int:
     from shardlint.api import Linter
+    from shardlint.confirm.asking import Asking
     from shardlint.engine.analyzer import Analyzer
-    from shardlint.engine.questions import Asking
     from shardlint.output.progress import ProgressBar
     from shardlint.output.tables import coverage as coverage_table
 

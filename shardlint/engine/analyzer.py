@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from shardlint.cache.inference_results import Results, Stored
     from shardlint.cache.store import Store
     from shardlint.config import Settings
+    from shardlint.confirm.asking import Asking
     from shardlint.confirm.confirmer import Confirmer
     from shardlint.confirm.shape_answers import ShapeAnswers
     from shardlint.engine.open_programs import Programs
-    from shardlint.engine.questions import Asking
     from shardlint.inference import InferenceSettings
 
 #: Called with progress: the phase, the number done, and the total.

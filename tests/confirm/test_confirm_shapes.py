@@ -22,12 +22,12 @@ from support.sizes import FULL
 import shape_questions
 from shardlint.cache.store import Store
 from shardlint.config import Settings
+from shardlint.confirm import asking as questions
+from shardlint.confirm.asking import Asking
 from shardlint.confirm.child_process import fake_environment
 from shardlint.confirm.connection import WORKER
 from shardlint.confirm.shape_answers import askable
-from shardlint.engine import questions
 from shardlint.engine.analyzer import Analyzer
-from shardlint.engine.questions import Asking
 from shardlint.inference.domain.values import External
 from shardlint.inference.overlays.registry import canonical
 from shardlint.linter import Linter

@@ -7,18 +7,27 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shardlint.confirm.installed import Versions, asked_versions
 from shardlint.laws.versions import Release, Target, only
 
 if TYPE_CHECKING:
-    from shardlint.cache.store import Store
     from shardlint.confirm.confirmer import Confirmer
     from shardlint.confirm.shape_answers import ShapeAnswers
 
 #: The answers that are kept at most; with more they begin anew.
 _MOST = 50_000
+
+
+class Store(Protocol):
+    """Where answers are kept."""
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of a key, None where there is none."""
+
+    def put(self, key: bytes, value: bytes) -> None:
+        """Store a value."""
 
 
 class Asking:
