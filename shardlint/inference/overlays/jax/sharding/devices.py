@@ -118,6 +118,8 @@ def _config_update(call: Call) -> Value:
     if as_str(name) == "jax_num_cpu_devices" and count is not None:
         call.interpreter.device_count = count
         call.interpreter.switches.add("cpu devices")
+    if as_str(name) == "jax_disable_vmap_shmap_error":
+        call.interpreter.switches.add("no error of vmap and shard_map")
     return Const(None)
 
 

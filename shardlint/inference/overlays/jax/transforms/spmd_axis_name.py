@@ -21,7 +21,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import context_me
 from shardlint.inference.overlays.jax.transforms.taint import following, is_marked, marked
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_prefix
 from shardlint.inference.overlays.recording import record_of_value
-from shardlint.laws.core.values import Mesh, Spec
+from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.core.witness_data import (
     Known,
@@ -59,7 +59,14 @@ def note_constraint(call: Call, tree: Value, target: Value) -> None:
 
 def note_specs(call: Call, *trees: Value | None) -> None:
     """Record the specs of a `shard_map` of mapped arrays, for the `vmap` that watches."""
-    watched = call.interpreter.context.watched
+    context = call.interpreter.context
+    watched = context.watched
+    if (
+        isinstance(context.legacy_mesh, Unknown)
+        or "no error of vmap and shard_map" in call.interpreter.switches
+    ):
+        # A setting, or a context manager that is not known, may turn the check off.
+        return
     if watched is not None and any(map(is_marked, (array for arg in call.args for array in arrays_in(arg)))):
         watched += [(call.place, spec.spec, None) for tree in trees for spec in _specs_in(tree)]
 
