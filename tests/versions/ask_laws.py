@@ -19,7 +19,7 @@ from typing import Any
 import older_jax
 import real_jax
 from judging import Case, contradiction, judge_drawn
-from random_cases import draw_cases
+from random_cases import Drawn, draw_cases
 
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
@@ -44,7 +44,7 @@ class Told:
     wrong: tuple[str, ...] | None = None
 
 
-def told_of(case: Case) -> Told:
+def told_of(case: Drawn) -> Told:
     """Set the verdict on a case beside JAX."""
     under = case.under or False
     key = f"{case.api.value}|{mode_of(case)}"
@@ -75,14 +75,14 @@ def disagreement(case: Case, verdict: Verdict, wrong: str, outcome: str) -> tupl
     return wrong, case.api.value, mode_of(case), str(case), str(verdict), outcome
 
 
-def died(case: Case) -> Told:
+def died(case: Drawn) -> Told:
     """Return what to tell of a case on which XLA ends the process, which the law must not accept."""
     verdict, key = verdict_on(case), f"{case.api.value}|{mode_of(case)}"
     said = disagreement(case, verdict, "JAX ends", "dies") if isinstance(verdict, Accepted) else None
     return Told(key, undecided=isinstance(verdict, Undecided), wrong=said)
 
 
-def answers(cases: Sequence[Case]) -> Iterator[Told]:
+def answers(cases: Sequence[Drawn]) -> Iterator[Told]:
     """Yield what became of each case. A process asks for them, and after its end another for the rest."""
     done = 0
     while done < len(cases):
