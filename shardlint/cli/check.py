@@ -179,7 +179,13 @@ def _checked(
             from shardlint.engine.analyzer import Analyzer
 
             cache = None if _writes(options) else store
-            asking = Asking(options.python, cache, settings.confirm_timeout, settings.confirm_devices)
+            asking = Asking(
+                options.python,
+                cache,
+                settings.confirm_timeout,
+                settings.confirm_devices,
+                confirms=options.confirm,
+            )
             with early_end(options.timeout) as stop:
                 analyzer = Analyzer(cache, options.jobs, stop=stop, asking=asking)
                 linter = Linter(settings, found.of_folder, analyzer)

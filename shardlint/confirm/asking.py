@@ -38,19 +38,26 @@ class Asking:
         store: where answers are kept, None to keep none.
         timeout: the seconds that one answer may take.
         devices: how many fake devices the worker has.
+        confirms: whether findings are confirmed, too, so that confirmation reports what is wrong with JAX.
 
     ``left_open`` is whether a question was asked in vain, since the worker was lost; ``met`` are the
-    questions that came up. Close it, or use it in a
-    ``with``.
+    questions that came up. Close it, or use it in a ``with``.
     """
 
     def __init__(
-        self, python: str | None = None, store: Store | None = None, timeout: float = 60.0, devices: int = 8
+        self,
+        python: str | None = None,
+        store: Store | None = None,
+        timeout: float = 60.0,
+        devices: int = 8,
+        *,
+        confirms: bool = False,
     ) -> None:
         self.left_open = False
         self.met: set[str] = set()
         self._python, self._store = python, store
         self._timeout, self._devices = timeout, devices
+        self._confirms = confirms
         self._latest: ShapeAnswers | None = None
 
     def __enter__(self) -> Asking:
@@ -92,7 +99,9 @@ class Asking:
         return answers if answers is not None and _is_meant(answers.release, target) else None
 
     def notes_for(self, target: Target | None) -> list[str]:
-        """Return why nothing could be asked."""
+        """Return why nothing could be asked, unless confirmation reports it."""
+        if self._confirms:
+            return []
         answers = self.answers
         if answers is None:
             return [f"ask-jax: {self._python or 'the interpreter that runs shardlint'} has no JAX to ask"]

@@ -64,9 +64,10 @@ def test_a_rule_has_the_page_that_links_lead_to(rule: AnyRule, site: Path) -> No
     assert rule.good in text
     for finding in rule_pages.findings(rule.code):
         assert finding.message in text
-    for said in (known[rule.code] for known in jax_says.table().values()):
+    measured = [known[rule.code] for known in jax_says.table().values() if rule.code in known]
+    for said in measured:
         assert said is None or said["raises"] in text
-    said = list(jax_says.table().values())[-1][rule.code]
+    said = measured[-1]
     assert said is None or f"{said['raises']}: {said['message']}" in text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
+from shardlint.laws.versions.api_changes import QUANTILES
 from shardlint.laws.versions.other_changes import OTHERS
 from shardlint.laws.versions.queries import subjects
 from shardlint.source.comments.suppressions import matches, suppressions
@@ -97,7 +98,13 @@ def test_lines_that_mention_sharding(line: str) -> None:
 
 
 #: What is not of sharding, or written in too many ways.
-UNMENTIONED = {"jax.typeof", "jax.ad_checkpoint.checkpoint", "jax.ShapeDtypeStruct(manual_axis_type=)"}
+UNMENTIONED = {
+    "jax.typeof", "jax.ad_checkpoint.checkpoint", "jax.ShapeDtypeStruct(manual_axis_type=)",
+    "jax.checkpoint(concrete=)", "jax.remat(concrete=)", "jax.jit(abstracted_axes=)",
+    "jax.make_jaxpr(abstracted_axes=)", "jax.nn.softmax(initial=)", "jax.nn.log_softmax(initial=)",
+    "jax.numpy.clip(a=)", "jax.numpy.clip(a_min=)", "jax.numpy.clip(a_max=)", "jax.numpy.reshape(newshape=)",
+    *(f"jax.numpy.{name}(interpolation=)" for name in QUANTILES),
+}  # fmt: skip
 #: Names that have nothing to do with sharding: files are not read because of them, except to upgrade.
 OTHER = {row.subject for row in OTHERS}
 CHANGING = sorted(name for name in set(subjects()) - OTHER if name not in UNMENTIONED and ": " not in name)

@@ -21,7 +21,6 @@ NAMES: dict[str, str] = {
     "jax.experimental.maps.Mesh": "jax.sharding.Mesh",
     "jax._src.mesh.Mesh": "jax.sharding.Mesh",
     "jax._src.sharding.Sharding": "jax.sharding.Sharding",
-    "jax._src.sharding_impls.Sharding": "jax.sharding.Sharding",
     "jax.sharding.set_mesh": "jax.set_mesh",
     "jax.experimental.pjit.with_sharding_constraint": "jax.lax.with_sharding_constraint",
     "jax.reshard": "jax.sharding.reshard",

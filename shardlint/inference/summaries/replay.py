@@ -14,7 +14,7 @@ from shardlint.inference.summaries.canonical_keys import Keys, enclosing_scopes
 from shardlint.inference.summaries.instantiation import Instantiation
 from shardlint.inference.summaries.summary import CallSummary
 from shardlint.model.spans import Place
-from shardlint.model.uses import ArrayUse, Use
+from shardlint.model.uses import ArrayUse, ParameterUse, Use
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
@@ -46,6 +46,9 @@ def record(interpreter: Machine, uses: Sequence[Use], notes: list[Note]) -> None
             )
             for use in uses
         ]
+    else:
+        # Each call makes parameters of its own, and reports count them.
+        uses = [replace(use) if isinstance(use, ParameterUse) and not use.path else use for use in uses]
     interpreter.uses.extend(uses)
     interpreter.notes.extend(notes)
 

@@ -204,7 +204,14 @@ def _shards_data(sharding: ShardingValue, shape: Shape, arrays: Sequence[Array])
 def _struct(call: Call) -> Value:
     """`ShapeDtypeStruct(shape, dtype, sharding=)`; functions are lowered for a `core.ShapedArray` too."""
     shape, dtype, sharding, *_ = call.bind(
-        "shape", "dtype", sharding=None, weak_type=None, vma=None, is_ref=None, manual_axis_type=None
+        "shape",
+        "dtype",
+        sharding=None,
+        weak_type=None,
+        vma=None,
+        is_ref=None,
+        manual_axis_type=None,
+        memory_space=None,
     )
     if call.name.endswith("ShapedArray"):
         sharding = call.kwargs.get("sharding")
