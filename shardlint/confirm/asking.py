@@ -21,7 +21,7 @@ _MOST = 50_000
 
 
 class Store(Protocol):
-    """Where answers are kept."""
+    """A store of answers."""
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of a key, None where there is none."""

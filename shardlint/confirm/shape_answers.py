@@ -1,4 +1,4 @@
-"""What a JAX tells about the shapes of its functions: the questions that it was asked, and the answers.
+"""Questions to a JAX about the shapes of its functions, and its answers.
 
 A question is the text of a call as data (see `inference.overlays.asked_functions`); an answer is data too, or
 None where JAX refuses the call, or has no such function.

@@ -47,7 +47,7 @@ _ELEMENTWISE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Layouts:
-    """What a value's layout was, and what was asked for; None where it is not known."""
+    """The layout that a value had, and the one asked for; None where it is not known."""
 
     before: Spec | None = None
     after: Spec | None = None

@@ -1,4 +1,4 @@
-"""What the compiler makes of a program, at the lines of the text in an editor.
+"""The results of compiling a program, at the lines of the text in an editor.
 
 Running it executes the user's own code: only on request, and where the workspace is trusted. `Compiled` keeps
 the text that was compiled; where the text has changed since, its lines are looked up in the present one.

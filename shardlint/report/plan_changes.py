@@ -1,4 +1,4 @@
-"""What to change of a model so that more meshes divide it, or so that a smaller one fits a chip."""
+"""Changes of a model so that more meshes divide it, or so that a smaller one fits a chip."""
 
 from __future__ import annotations
 

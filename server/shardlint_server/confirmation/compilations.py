@@ -1,4 +1,4 @@
-"""What the compiler made of programs in this session."""
+"""The programs that were compiled in this session, and what the compiler made of them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ LogicalRules = tuple[tuple[str, str | tuple[str, ...] | None], ...]
 
 
 class Answers(Protocol):
-    """What a JAX told about its functions; `release` is that JAX.
+    """The answers of a JAX about its functions; `release` is that JAX.
 
     Compared by identity: what is evaluated with more answers may have another result.
     """
