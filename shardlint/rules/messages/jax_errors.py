@@ -17,7 +17,7 @@ SHL102 | partitions cannot overlap with unreduced axes passed to PartitionSpec. 
 SHL102 SHL508 SHL706 | A single NamedSharding spec specification can map every mesh axis to at most one
     positional dimension, but * has duplicate entries for *
 SHL103 | shard_map in_specs argument must refer to an axis marked as manual *, but:
-SHL103 SHL506 SHL505 SHL710 SHL502 SHL706 SHL105 | Resource axis: * of * is not found in mesh: *
+SHL103 SHL506 SHL505 SHL105 SHL502 SHL706 SHL710 | Resource axis: * of * is not found in mesh: *
 SHL104 | *: incompatible function arguments. The following argument types are supported:
 SHL104 | NamedSharding spec leaf specifications are expected to be PartitionSpec instances or None, but got
     data
@@ -79,6 +79,9 @@ SHL209 | vmap was requested to map its argument along axis * which implies that 
 SHL210 | Expected * per-device arrays *, but got *
 SHL210 | Expected shard shape * doesn't match the single device array shape * Shape of Array is * with
     sharding *
+SHL211 | Computation was compiled for input shardings that disagree with the shardings of arguments passed
+    to it. Here are the * mismatches:
+SHL212 | If backend or device is specified on jit, then in_shardings should not be specified.
 SHL301 | pjit in_shardings specification must be a tree prefix of the positional arguments tuple. In
     particular, pjit in_shardings must either be a Sharding, a PartitionSpec, or a tuple of length equal to
     the number of positional arguments. But pjit in_shardings is the wrong length: got a tuple or list of
@@ -107,8 +110,6 @@ SHL307 | shard_map requires a callable for its first argument, but got * of type
 SHL307 | smap in_axes must be an int, None, jax.sharding.Infer, or a tuple of entries corresponding to the
     positional arguments passed to the function, but got *
 SHL307 | smap out_axes must be an int, None, or * container with those types as leaves, but got *
-SHL307 SHL312 | shard_map in_specs argument must be a pytree of `jax.sharding.PartitionSpec` instances, but
-    it was * when axis_names=* are of type AxisType.Auto, AxisType.Auto
 SHL308 | * body function carry input and carry output must have equal types, but they differ:
 SHL309 | * can only accept axis_name which corresponds to one of varying, unreduced, reduced or invarying
     state of the input. Got input type: *, axes: * and input state: *
@@ -117,6 +118,8 @@ SHL310 | * does not represent a permutation: *
 SHL310 | ppermute sources and destinations must be unique, got *
 SHL312 | shard_map in_specs argument must be a pytree of `jax.sharding.PartitionSpec` instances, but it was
     None.
+SHL312 SHL307 | shard_map in_specs argument must be a pytree of `jax.sharding.PartitionSpec` instances, but
+    it was * when axis_names=* are of type AxisType.Auto, AxisType.Auto
 SHL401 | * argument * has length * but argument * has length * All lengths: *
 SHL401 | Mesh requires the ndim of its first argument * to equal the length of its second argument *, but
     got devices.ndim == * and * == *
@@ -144,13 +147,13 @@ SHL701 | Unreduced axes can only refer to mesh axes that are of type `Explicit` 
     axes: * and mesh: *
 SHL701 | Unreduced axes can only refer to mesh axes that is of type `Explicit`. Got unreduced axes: * and
     mesh: *
-SHL701 SHL702 | The spec of NamedSharding passed to with_sharding_constraint can only refer to Auto axes of
-    the mesh. Got spec=* and mesh=* You probably meant to use * API?
 SHL702 | The spec of NamedSharding passed to with_sharding_constraint can only refer to Auto axes of the
     mesh. Got spec=* and mesh=*
 SHL702 | `with_sharding_constraint` acts as an assert when all axes of mesh are of type `Explicit`. The
     array sharding: * did not match the sharding provided: * Please use `jax.sharding.reshard` to shard your
     input to the sharding you want.
+SHL702 SHL701 | The spec of NamedSharding passed to with_sharding_constraint can only refer to Auto axes of
+    the mesh. Got spec=* and mesh=* You probably meant to use * API?
 SHL703 | * got incompatible shardings for broadcasting: *
 SHL703 | add operation with inputs: * produces an illegally sharded result: *
 SHL703 SHL704 SHL705 SHL706 | Using PartitionSpec when you are not under a mesh context is not allowed.
