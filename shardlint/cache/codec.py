@@ -16,9 +16,8 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from shardlint.model.defaults import DefaultFloat, DefaultInt, DefaultText
+from shardlint.model.origins import REMEMBERING, plain
 from shardlint.model.spans import Configured, Span, Written
-from shardlint.model.told_sizes import ToldSize
 
 #: The classes allowed in a document, by module: frozen dataclasses, named tuples, enumerations.
 CLASSES = {
@@ -47,10 +46,6 @@ MAX_PARTS = 20_000_000
 MAX_DEPTH = 300
 
 _PLAIN = (str, int, bool, float, type(None))
-#: Subclasses of str that carry more than their letters, which no reader of a result asks for.
-_TEXTS = (Configured, DefaultText)
-#: Numbers that carry more than their value.
-_NUMBERS = (DefaultInt, DefaultFloat)
 _MAKERS: dict[str, Callable[[list[Any]], Any]] = {
     "tuple": tuple,
     "list": list,
@@ -129,12 +124,10 @@ class _Encoder:
         kind = type(value)
         if kind in _PLAIN:
             return value
-        if kind in _TEXTS:
+        if kind is Configured:
             return str(value)
-        if kind in _NUMBERS:
-            return kind.__mro__[1](value)
-        if kind is ToldSize:
-            return int(value)
+        if kind in REMEMBERING:
+            return plain(value)
         known = self._known.get(id(value))
         if known is None:
             known = self._known[id(value)] = (value, self._part(kind, value))

@@ -10,8 +10,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from shardlint.laws.core.verdicts import Cause, Rejected
-from shardlint.model.defaults import BY_DEFAULT
 from shardlint.model.findings import Finding, Severity
+from shardlint.model.origins import BY_DEFAULT
 from shardlint.model.spans import Span
 from shardlint.model.uses import MeshUse, Use
 

@@ -9,8 +9,8 @@ from support.jax_answers import jax_raises
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.inference import InferenceSettings, Noticed, analyze
-from shardlint.model.defaults import defaults_in
 from shardlint.model.findings import Finding, Severity
+from shardlint.model.origins import origins_in
 from shardlint.model.uses import Placement
 
 START = """\
@@ -165,7 +165,7 @@ def test_what_jax_accepts_is_reported_with_its_defaults() -> None:
 def test_without_defaults_nothing_is_assumed() -> None:
     for name, (text, _) in PROGRAMS.items():
         noticed = Noticed()
-        assert not defaults_in(placed(START + text, noticed))
+        assert not origins_in(placed(START + text, noticed))
         assert noticed.asks_defaults, name
 
 

@@ -24,7 +24,7 @@ from shardlint.inference.store.effect_log import born
 from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import one_of
-from shardlint.model.defaults import plain_kind
+from shardlint.model.origins import plain_kind
 from shardlint.support.lazy_dataclass import dataclass
 
 NO_TAG: Tag = frozenset()

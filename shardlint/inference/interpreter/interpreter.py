@@ -56,10 +56,9 @@ from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions import Release
-from shardlint.model.defaults import BY_DEFAULT, defaults_in
+from shardlint.model.origins import origins_in
 from shardlint.model.spans import Place, Span
-from shardlint.model.told_sizes import told_sizes
-from shardlint.model.uses import ArrayUse, Environment, Fact, FileProblem, Use
+from shardlint.model.uses import ArrayUse, Environment, FileProblem, Use
 from shardlint.support.temporarily import Meanwhile
 
 if TYPE_CHECKING:
@@ -179,13 +178,10 @@ class Interpreter:
                 use = replace(use, variant=variant, variants=variants, supposed=self.supposes)
             if ask(self, "doubted"):
                 use = replace(use, doubted=True)
-            if self.settings.defaults and (known := defaults_in(use.verdict) or defaults_in(use)):
-                shown = (Fact(f"{BY_DEFAULT}{one.text}", one.place, kind="default") for one in known)
-                use = replace(use, facts=(*use.facts, *shown))
             reached = known_call(self.frames)
             facts = [] if reached is None else [reached]
-            if self.settings.answers is not None:
-                facts += dict.fromkeys(size.fact for size in told_sizes(use))
+            if self.settings.defaults or self.settings.answers is not None:
+                facts += [origin.fact for origin in origins_in(use.verdict) or origins_in(use)]
             self.uses.append(replace(use, facts=(*use.facts, *facts)) if facts else use)
         if not isinstance(use, ArrayUse):
             self.budget.meet(use, self.is_silent)

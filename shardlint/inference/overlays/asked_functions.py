@@ -33,8 +33,7 @@ from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.object_protocol import as_argument
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
-from shardlint.model.defaults import plain_kind
-from shardlint.model.told_sizes import ToldSize
+from shardlint.model.origins import ShapeAnswer, plain_kind, remembering
 
 
 class _NotData(Exception):
@@ -174,7 +173,8 @@ def _value(call: Call, answers: Answers, mesh: Mesh | None, data: Any) -> Value:
         case ["array", list(sizes), str(dtype), bool(weak), spec]:
             if not all(type(size) is int and size >= 0 for size in sizes):
                 raise ValueError
-            shape = tuple(ToldSize(size, call.name, answers.release, call.place) for size in sizes)
+            answer = ShapeAnswer(call.name, answers.release, call.place)
+            shape = tuple(remembering(size, (answer,)) for size in sizes)
             typed = None if spec is None or mesh is None else _typed(mesh, spec, len(shape))
             return Array(shape, dtype, weak, origin=call.place, typed=typed)
         case ["tuple", None, *items]:

@@ -33,7 +33,7 @@ from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.laws.core.values import Mesh, Spec, Unknown
-from shardlint.model.told_sizes import ToldSize
+from shardlint.model.origins import REMEMBERING, origins_in
 
 #: The most values in one key; a larger tree has none.
 _MAX_VALUES = 2_000
@@ -53,7 +53,7 @@ def _reader(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
 #: Tags are numbered (see `Keys.of_tag`).
 _PARTS = {kind: _reader([name for name in parts_of(kind) if name != "tags"]) for kind in _DESCRIBED}
 #: Kinds that are their own key.
-_PLAIN = frozenset({type(None), str, int, bool, NodePlace, ToldSize})
+_PLAIN = frozenset({type(None), str, int, bool, NodePlace})
 
 
 class TooLarge(Exception):
@@ -263,8 +263,10 @@ def _hashed(keys: Keys, part: Any) -> Hashable:
         hash(part)
     except TypeError:
         return keys.of(part)
-    # Texts written at two places are distinguished where the name links ask for it.
-    return (part, places_in(part)) if type(part) in _HOLDS_NAMES else part
+    if type(part) in _HOLDS_NAMES:
+        # Texts written at two places are distinguished where the name links ask for it.
+        return part, places_in(part), origins_in(part)
+    return (part, part.of) if type(part) in REMEMBERING else part
 
 
 _TEXT = frozenset({str})

@@ -15,7 +15,7 @@ from shardlint.inference.overlays.arrays.operands import (
     unresolved,
 )  # fmt: skip
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, lower_bound
-from shardlint.model.told_sizes import derived
+from shardlint.model.origins import origins_of, remembering
 
 
 def index(array: Array, key: Value) -> Value:
@@ -127,7 +127,7 @@ def sliced(size: Dim, item: Slice) -> Dim:
         # Without such an item the slice is empty, which is never intended.
         return 1 if item.single else fresh()
     if isinstance(size, int) and isinstance(start, int | None) and isinstance(stop, int | None):
-        return derived(len(range(size)[start:stop:step]), size)
+        return remembering(len(range(size)[start:stop:step]), origins_of(size))
     if step < 0:
         return -floordiv(-size, -step) if start is None and stop is None else fresh()
     low = 0 if start is None else _clipped(start, size)

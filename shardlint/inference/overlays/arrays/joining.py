@@ -31,7 +31,7 @@ from shardlint.inference.overlays.jax.explicit.rules import joining as joining_r
 from shardlint.inference.overlays.jax.explicit.rules import slicing as slicing_rules
 from shardlint.inference.overlays.operations import Operation
 from shardlint.laws.core.dims import Dim, Shape, divisible, floordiv, fresh, product
-from shardlint.model.told_sizes import derived
+from shardlint.model.origins import origins_of, remembering
 
 #: Splitting into more parts than this is not followed.
 _MAX_PARTS = 64
@@ -199,7 +199,9 @@ def _part_sizes(size: Dim, sections: Value | None, even: bool) -> list[Dim]:
     cuts = [as_dim(item) for item in items]
     if all(isinstance(cut, int) for cut in cuts) and isinstance(size, int):
         edges = [0, *(cut for cut in cuts if isinstance(cut, int)), size]
-        return [derived(len(range(size)[lo:hi]), size) for lo, hi in itertools.pairwise(edges)]
+        return [
+            remembering(len(range(size)[lo:hi]), origins_of(size)) for lo, hi in itertools.pairwise(edges)
+        ]
     return [_between(lo, hi, size) for lo, hi in zip([0, *cuts], [*cuts, size], strict=True)]
 
 

@@ -30,7 +30,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import as_dtype, narrowed, promote
 from shardlint.laws.core.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
 from shardlint.laws.core.values import Unknown
-from shardlint.model.defaults import plain_kind
+from shardlint.model.origins import plain_kind
 from shardlint.support.lazy_dataclass import dataclass
 
 Transfer = Callable[[Call], Value]

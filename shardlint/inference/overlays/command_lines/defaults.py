@@ -17,7 +17,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.registry import Transfer, merged
 from shardlint.laws.core.values import Unknown
-from shardlint.model.defaults import Default, carrying, defaults_of
+from shardlint.model.origins import Default, origins_of, remembering
 from shardlint.model.spans import Place
 
 #: The switch that tells that a program has defaults for what it is run with.
@@ -42,10 +42,10 @@ def default_transfer(interpreter: Evaluator, name: str, count: int) -> Transfer 
 def by_default(name: str, value: Value, place: Place) -> Value:
     """Return the default of an option (``--rows``) or variable, whose numbers and texts remember it."""
     if isinstance(value, Const) and isinstance(value.value, int | float | str):
-        if defaults_of(value.value):
+        if origins_of(value.value):
             return value
         text = f"{name}={value.value}" if value.value != "" else f"{name}=''"
-        return Const(carrying(value.value, (Default(text, place),)), value.origin)
+        return Const(remembering(value.value, (Default(text, place),)), value.origin)
     if isinstance(value, Tuple):
         return Tuple(
             tuple(_item(name, value, item, place) for item in value.items), value.origin, value.fields
@@ -59,7 +59,7 @@ def _item(name: str, whole: Tuple | ListValue, item: Value, place: Place) -> Val
     if not isinstance(item, Const) or not isinstance(item.value, int | float | str):
         return item
     written = ",".join(str(one.value) if isinstance(one, Const) else "…" for one in whole.items or ())
-    return Const(carrying(item.value, (Default(f"{name}={written}", place),)), item.origin)
+    return Const(remembering(item.value, (Default(f"{name}={written}", place),)), item.origin)
 
 
 def call_with_defaults(call: Call, function: Value, option: str = "--") -> Value:

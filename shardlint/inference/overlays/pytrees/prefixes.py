@@ -33,7 +33,7 @@ from shardlint.inference.overlays.pytrees.nodes import (
 )
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import CONSTANT
-from shardlint.model.defaults import plain_kind
+from shardlint.model.origins import plain_kind
 
 #: Called for each array below a prefix's leaf: (leaf of the prefix, array, path) -> new array.
 LeafFunction = Callable[[Value, Array, str], Value]

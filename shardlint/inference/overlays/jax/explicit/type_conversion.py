@@ -22,7 +22,7 @@ from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.placement import axis_types
-from shardlint.model.defaults import plain_kind
+from shardlint.model.origins import plain_kind
 
 _PYTHON_DTYPES: dict[type, str] = {bool: "bool", int: "int32", float: "float32", complex: "complex64"}
 

@@ -34,7 +34,7 @@ from shardlint.inference.evaluation.iterators import is_iterator, items_of
 from shardlint.inference.overlays.python.builtins.strings import text_of
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
-from shardlint.model.defaults import carrying, defaults_of
+from shardlint.model.origins import origins_of, remembering
 from shardlint.model.spans import Place
 
 
@@ -111,7 +111,7 @@ def _convert(kind: Callable[[Any], Any], value: Value) -> Value:
     if not isinstance(value, Const) or not isinstance(value.value, str | int | float | bool):
         return Unknown("converted from something unknown")
     try:
-        return Const(carrying(kind(value.value), defaults_of(value.value)))
+        return Const(remembering(kind(value.value), origins_of(value.value)))
     except (ValueError, OverflowError):
         return Unknown("raises in Python")
 
@@ -184,8 +184,8 @@ def _str(call: Call) -> Value:
         return Const("")
     (value,) = call.bind("object")
     text = None if value is None else text_of(value)
-    known = defaults_of(getattr(value, "value", None))
-    return Unknown("str()") if text is None else Const(carrying(text, known))
+    known = origins_of(getattr(value, "value", None))
+    return Unknown("str()") if text is None else Const(remembering(text, known))
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {

@@ -56,7 +56,7 @@ from shardlint.inference.overlays.class_hooks import instance_attribute
 from shardlint.inference.overlays.jax.tree_paths import KEYS
 from shardlint.inference.overlays.registry import is_known
 from shardlint.laws.core.values import Unknown
-from shardlint.model.defaults import plain_kind
+from shardlint.model.origins import plain_kind
 from shardlint.model.spans import Place
 
 

@@ -14,7 +14,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.iterators import items_of
 from shardlint.inference.overlays.jax.tree_paths import key_text
 from shardlint.laws.core.values import Unknown
-from shardlint.model.defaults import carrying, defaults_of
+from shardlint.model.origins import origins_of, remembering
 
 #: Length of the longest string that a method may make, and a pattern of numbers too large for a format.
 _MAX_LENGTH, _WIDE = 10_000, re.compile(r"\d{4}|\*")
@@ -65,10 +65,10 @@ def _method(name: str) -> Callable[[Call], Value]:
             result = getattr(given[0], name)(*given[1:], **{key: part for key, (_, part) in named.items()})
         except (TypeError, ValueError, AttributeError, LookupError):
             return Unknown("raises in Python")
-        known = defaults_of(*given)
+        known = origins_of(*given)
         if isinstance(result, list):
-            return ListValue([Const(carrying(part, known)) for part in result], path=call.interpreter.path)
-        return constant(carrying(result, known))
+            return ListValue([Const(remembering(part, known)) for part in result], path=call.interpreter.path)
+        return constant(remembering(result, known))
 
     return apply
 
@@ -140,7 +140,7 @@ def formatted(value: Value, spec: str, conversion: str | None) -> str | None:
     try:
         if conversion is not None:
             python_value = _CONVERSIONS[conversion](python_value)
-        made: str = carrying(format(python_value, spec), defaults_of(python_value))
+        made: str = remembering(format(python_value, spec), origins_of(python_value))
         return made
     except (TypeError, ValueError):
         return None

@@ -30,7 +30,7 @@ from shardlint.inference.evaluation.iterators import is_iterator
 from shardlint.inference.evaluation.monkeypatches import is_set
 from shardlint.inference.overlays.command_lines.defaults import by_default
 from shardlint.laws.core.values import Unknown
-from shardlint.model.defaults import carrying, defaults_of
+from shardlint.model.origins import origins_of, remembering
 from shardlint.model.spans import Place
 
 
@@ -73,7 +73,7 @@ def _math(function: Callable[..., Any]) -> Callable[[Call], Value]:
         if len(numbers) != len(call.args) or call.kwargs or call.opaque:
             return Unknown("arithmetic on something unknown")
         try:
-            return Const(carrying(function(*numbers), defaults_of(*numbers)))
+            return Const(remembering(function(*numbers), origins_of(*numbers)))
         except (ValueError, TypeError, OverflowError, ZeroDivisionError):
             return Unknown("raises in Python")
 
