@@ -216,6 +216,20 @@ def top_k(d: Draw) -> Case:
     return [d.array((*d.shape(0, 2), k + d.dim(0, 3))), integer(k)], {}
 
 
+def approximate_k(d: Draw) -> Case:
+    k, rest = d.dim(), d.shape(0, 2)
+    kwargs = d.maybe(0.3, reduction_dimension=lambda: Const(d.pick(-1, len(rest))))
+    return [Array((*rest, k + d.dim(0, 3)), d.pick("float32", "bfloat16")), integer(k)], kwargs
+
+
+def ragged_dot(d: Draw) -> Case:
+    groups, rows, shared, columns = d.dim(), d.dim(), d.dim(), d.dim()
+    other = shared if d.chance(0.9) else d.dim()
+    kwargs = d.maybe(0.2, preferred_element_type=lambda: External("jax.numpy.float32"))
+    sizes = Array((groups,), "int32")
+    return [Array((rows, shared), "float32"), Array((groups, other, columns), "float32"), sizes], kwargs
+
+
 def select(d: Draw) -> Case:
     shape = d.shape()
     x = Array(shape, d.dtype())
@@ -380,6 +394,9 @@ LAX: dict[str, Generator] = {
     "rev": rev,
     "pad": pad,
     "top_k": top_k,
+    "approx_max_k": approximate_k,
+    "approx_min_k": approximate_k,
+    "ragged_dot": ragged_dot,
     **dict.fromkeys(("select", "select_n"), select),
     "clamp": clamp,
     "iota": iota,

@@ -27,6 +27,8 @@ CASES = 12
 WITHOUT_A_RULE = 28
 #: How many functions are not put beside JAX yet, as to whether they read values.
 NOT_MEASURED = 0
+#: What JAX refuses on Explicit axes without ``out_sharding=``; `test_given_shardings` passes one.
+NEED_A_SHARDING = frozenset({"jax.lax.ragged_dot"})
 
 
 def test_missing_parts_become_fewer() -> None:
@@ -70,6 +72,8 @@ def test_agrees(name: str) -> None:
             typed += all(array.typed is not None for array in arrays_of(found))
             if operation.reads_values is True:
                 assert reads_all(traced), (name, args, kwargs, traced.reads)
+    if name in NEED_A_SHARDING:
+        return
     assert accepted, f"no calls of {name} are accepted"
     if operation.sharding is not MISSING:
         assert typed >= accepted // 4, f"too few types of {name} are known"

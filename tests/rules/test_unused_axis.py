@@ -55,9 +55,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "def run(mesh):\n    return jax.device_put(jnp.ones((64, 64)), NamedSharding(mesh, P('data')))": (),
     "other = jax.make_mesh((4, 2), ('a', 'b'))\n"
     "with jax.set_mesh(other):\n"
-    "    w = jax.sharding.auto_axes(lambda v: v * 2, out_sharding=P('a', None, None))(jnp.ones((64, 64)))": (
-        "b",
-    ),
+    "    w = jax.sharding.auto_axes(lambda v: v * 2, out_sharding=P('a', None))(jnp.ones((64, 64)))": ("b",),
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Mesh, entry_axes
 from shardlint.laws.core.verdicts import Cause
-from shardlint.laws.propagation.elementwise import both_sets, reduced_of, unreduced_of
+from shardlint.laws.propagation.elementwise import reduced_of, unreduced_of
 from shardlint.laws.propagation.operands import (
     Operand,
     Outcome,
@@ -40,12 +40,10 @@ def reduce(
     (known,) = operands_of(context, operand)
     own = bool(known.unreduced or known.reduced)
     if wanted is not None:
-        if own or wanted.spec.unreduced:
-            unsure("what is unreduced by another operation than a sum is not followed")
-        if wanted.spec.reduced:
-            refuse(Cause.OUT_SHARDING, "an out_sharding without reduced axes", "ValueError")
         kept = tuple(size for i, size in enumerate(known.shape) if i not in axes)
-        return standard(context, [known], len(kept), lambda: wanted, shape=kept)
+        return standard(
+            context, [known], len(kept), lambda: wanted, shape=kept, sets=lambda: _of_extremes(known, wanted)
+        )
     if own and since("0.11.1") and operation is None:
         unsure("which reduction meets unreduced or reduced axes is not known")
     if own and since("0.11.1") and operation in ("max", "min"):
@@ -105,14 +103,18 @@ def argminmax(context: Mesh | None, operand: ArrayType, axis: int) -> Outcome:
     )
 
 
-def _of_extremes(operand: Operand) -> Sets:
-    """`_reduce_max_ur_rule`: what is an unreduced sum is no unreduced maximum.
+def _of_extremes(operand: Operand, wanted: TypeSharding | None = None) -> Sets:
+    """`_reduce_max_ur_rule`: an unreduced sum is no unreduced maximum, neither as operand nor as result.
 
-    Releases before 0.12.0 take the one for the other.
+    Releases before 0.12.0 take the one operand for the other.
     """
-    unreduced, reduced = both_sets(operand)
+    if wanted is not None and wanted.spec.unreduced:
+        refuse(Cause.OUT_SHARDING, "an out_sharding whose unreduced axes are of the kind of the reduction")
+    unreduced = unreduced_of(operand)
     if unreduced and since("0.12.0"):
         refuse(Cause.UNSUPPORTED, "an operand that is not an unreduced sum", "ValueError")
     if unreduced:
         unsure("what is unreduced by another operation than a sum is not followed")
-    return unreduced, reduced
+    if wanted is not None and wanted.spec.reduced:
+        refuse(Cause.OUT_SHARDING, "an out_sharding without reduced axes", "ValueError")
+    return unreduced, reduced_of(operand)

@@ -122,15 +122,15 @@ class Trace:
 
     # -- primitives ------------------------------------------------------------------------------------
 
-    def nary(self, *operands: ArrayType) -> ArrayType:
-        """`lax.add` and its relatives."""
+    def nary(self, *operands: ArrayType, operation: str | None = None) -> ArrayType:
+        """`lax.add` and its relatives. ``operation`` matters to unreduced and reduced axes alone."""
         shapes = [shape for x in operands if (shape := shape_of(x))]
         shape = shapes[0] if shapes else ()
         for other in shapes[1:]:
             if len(other) != len(shape):
                 raise Open
             shape = tuple(b if a == 1 else a for a, b in zip(shape, other, strict=True))
-        return self._typed(shape, laws.elementwise(self.context, *operands))
+        return self._typed(shape, laws.elementwise(self.context, *operands, operation=operation))
 
     def select(self, which: ArrayType, *cases: ArrayType) -> ArrayType:
         """`lax.select_n`."""
@@ -159,12 +159,23 @@ class Trace:
         )
         return self._typed(shape, laws.dot_general(self.context, a, b, (contracted, batch), wanted))
 
-    def reduce(self, x: ArrayType, axes: Sequence[int], out: Value | None = None) -> ArrayType:
-        """`lax.reduce` and its relatives."""
+    def ragged_dot(self, operands: Sequence[ArrayType], shape: Shape, out: Value | None) -> ArrayType:
+        """`lax.ragged_dot` to a result of this shape."""
+        found = laws.ragged_dot_general(self.context, list(operands), shape, self._out(out))
+        return self._typed(shape, found)
+
+    def convert(self, x: ArrayType) -> ArrayType:
+        """`lax.convert_element_type`."""
+        return self._typed(shape_of(x), laws.convert(self.context, x))
+
+    def reduce(
+        self, x: ArrayType, axes: Sequence[int], out: Value | None = None, operation: str | None = None
+    ) -> ArrayType:
+        """`lax.reduce` and its relatives. ``operation`` (max, prod, and …) matters to unreduced axes."""
         assert x.sharding is not None
-        if x.sharding.spec.unreduced or x.sharding.spec.reduced:
+        if operation is None and (x.sharding.spec.unreduced or x.sharding.spec.reduced):
             raise Open
-        found = laws.reduce(self.context, x, tuple(axes), out_sharding=self._out(out))
+        found = laws.reduce(self.context, x, tuple(axes), operation, self._out(out))
         return self._typed(without(shape_of(x), axes), found)
 
     def one_hot(self, x: ArrayType, shape: Shape, axis: int, out: Value | None) -> ArrayType:

@@ -36,6 +36,7 @@ from shardlint.inference.overlays.arrays.operands import (
     same_dim,
     same_shape,
     shape_of,
+    truth,
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.rules import contractions as contraction_rules
@@ -160,6 +161,45 @@ def top_k(call: Call) -> Value:
     (count,) = shape_of(k)
     found = with_axis(shape, axis_of(axis, len(shape)), count)
     return arrays_list([like(call, x, found), result(call, found, "int32", x.weak)])
+
+
+def approximate_k(call: Call) -> Value:
+    """`approx_max_k(operand, k, reduction_dimension)`: as `top_k`, unless they are not aggregated."""
+    operand_, k, axis, _, _, aggregate = call.bind(
+        "operand",
+        "k",
+        reduction_dimension=Const(-1),
+        recall_target=None,
+        reduction_input_size_override=None,
+        aggregate_to_topk=None,
+    )
+    if not truth(aggregate, True):
+        unresolved("how many are returned is the implementation's choice")
+    x = operand(operand_)
+    shape = known_rank(x)
+    (count,) = shape_of(k)
+    found = with_axis(shape, axis_of(axis, len(shape)), count)
+    return arrays_list([like(call, x, found), result(call, found, "int32", x.weak)])
+
+
+def ragged_dot(call: Call) -> Value:
+    """`ragged_dot(lhs, rhs, group_sizes)`: each group of rows by a matrix of its own."""
+    lhs, rhs, groups, _, preferred, *_ = call.bind(
+        "lhs",
+        "rhs",
+        "group_sizes",
+        precision=None,
+        preferred_element_type=None,
+        group_offset=None,
+        out_sharding=None,
+    )
+    x, y, sizes = operands([lhs, rhs, groups])
+    left, right, counted = known_rank(x), known_rank(y), known_rank(sizes)
+    if (len(left), len(right), len(counted)) != (2, 3, 1):
+        unresolved("products of other ranks are not followed")
+    same_dim((left[1], right[1]))
+    same_dim((right[0], counted[0]))
+    return _product(call, x, y, (left[0], right[2]), preferred)
 
 
 def select(call: Call) -> Value:
@@ -348,7 +388,14 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("dot_general", dot_general, sharding=contraction_rules.dot_general, reads_values=True),
     Operation("dot", dot, sharding=contraction_rules.lax_dot, reads_values=True),
     Operation("batch_matmul", batch_matmul, sharding=contraction_rules.batch_matmul, reads_values=True),
+    Operation("ragged_dot", ragged_dot, sharding=contraction_rules.ragged_dot, reads_values=True),
     Operation("top_k", top_k, sharding=reduction_rules.top_k, reads_values=True),
+    Operation(
+        "approx_max_k approx_min_k",
+        approximate_k,
+        sharding=reduction_rules.approximate_k,
+        reads_values=True,
+    ),
     Operation("select", select, sharding=elementwise_rules.select, reads_values=True),
     Operation("select_n", select_n, sharding=elementwise_rules.select_n, reads_values=True),
     Operation("clamp", clamp, sharding=elementwise_rules.clamp, reads_values=True),

@@ -212,6 +212,7 @@ def _struct(call: Call) -> Value:
         is_ref=None,
         manual_axis_type=None,
         memory_space=None,
+        layout=None,
     )
     if call.name.endswith("ShapedArray"):
         sharding = call.kwargs.get("sharding")

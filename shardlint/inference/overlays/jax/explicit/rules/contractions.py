@@ -105,6 +105,12 @@ def tensordot(t: Trace, call: Call) -> ArrayType:
     return t.dot_general(x, y, (left, right), ((), ()), out)
 
 
+def ragged_dot(t: Trace, call: Call) -> ArrayType:
+    """`lax.ragged_dot(lhs, rhs, group_sizes)`: JAX infers no sharding, but takes ``out_sharding=``."""
+    lhs, rhs, groups, out = call.bound("lhs", "rhs", "group_sizes", "out_sharding")
+    return t.ragged_dot([t.operand(one) for one in (lhs, rhs, groups)], t.result_shape(), out)
+
+
 def inner(t: Trace, call: Call) -> ArrayType:
     """`jnp.inner(a, b)`: over the last dimension of both."""
     a, b = call.bound("a", "b")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from shardlint.inference.domain.values import Array, Const, Value, is_none
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, first, shape_of
@@ -11,15 +13,45 @@ from shardlint.laws.core.array_types import ArrayType
 #: A Python number.
 SCALAR = ArrayType((), None, meshless(()))
 
+#: The primitives that unreduced arrays may meet, by the functions and operators that bind nothing else.
+_LINEAR = {
+    **dict.fromkeys(("+", "add"), "add"),
+    **dict.fromkeys(("-", "subtract", "sub"), "sub"),
+    **dict.fromkeys(("*", "multiply", "mul"), "mul"),
+    **dict.fromkeys(("/", "divide", "true_divide", "div"), "div"),
+    **dict.fromkeys(("negative", "neg"), "neg"),
+}
+#: Functions that bind one other primitive.
+_OTHERS = frozenset(
+    "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 "
+    "atanh cbrt ceil cos cosh exp exp2 expm1 fabs floor is_finite log log1p logistic log2 pow rint round "
+    "rsqrt sign sin sinh sqrt square tan tanh max min maximum minimum eq ne lt le gt ge equal not_equal "
+    "less less_equal greater greater_equal < <= > >= == !=".split()
+)
+
+
+def operation_of(call: Call, operands: Sequence[ArrayType]) -> str | None:
+    """Return the primitive that a function of floats binds, None if it is not known or not the only one."""
+    if not any("float" in (x.dtype or "") for x in operands) or any(
+        "complex" in (x.dtype or "") for x in operands
+    ):
+        return None
+    name = call.name.rpartition(".")[2]
+    if name == "-" and len(operands) == 1:
+        return "neg"
+    return _LINEAR.get(name, "other" if name in _OTHERS else None)
+
 
 def nary(t: Trace, call: Call) -> ArrayType:
     """Promote operands to one rank, then combine their shardings (`jnp.util.promote_args`, `lax.naryop`)."""
-    return t.nary(*t.promoted(*_operands(t, call)))
+    operands = _operands(t, call)
+    return t.nary(*t.promoted(*operands), operation=operation_of(call, operands))
 
 
 def nary_as_given(t: Trace, call: Call) -> ArrayType:
     """`lax.add` and its relatives: operands have one rank, or are scalars."""
-    return t.nary(*_operands(t, call))
+    operands = _operands(t, call)
+    return t.nary(*operands, operation=operation_of(call, operands))
 
 
 def _operands(t: Trace, call: Call) -> list[ArrayType]:

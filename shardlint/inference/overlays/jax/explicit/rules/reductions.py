@@ -12,6 +12,12 @@ from shardlint.inference.overlays.jax.explicit.rules.elementwise import SCALAR, 
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.verdicts import Cause
 
+#: Functions that reduce by a maximum or minimum.
+_EXTREMES = {
+    **dict.fromkeys(("max", "amax", "reduce_max"), "max"),
+    **dict.fromkeys(("min", "amin", "reduce_min"), "min"),
+}
+
 
 def reduced(t: Trace, x: ArrayType, axes: Sequence[int], keepdims: bool) -> ArrayType:
     """`lax.reduce`, with the dimensions restored in size 1 if ``keepdims``."""
@@ -21,16 +27,23 @@ def reduced(t: Trace, x: ArrayType, axes: Sequence[int], keepdims: bool) -> Arra
 
 def reduction(t: Trace, call: Call) -> ArrayType:
     """`jnp.sum` and its relatives (`jnp.reductions._reduction`)."""
-    a, axis, keepdims, where = call.bound("a", "axis", "keepdims", where=None)
-    x = t.nary(t.operand(a))
+    a, axis, keepdims, where, initial = call.bound("a", "axis", "keepdims", where=None, initial=None)
+    x = t.convert(t.operand(a))
     if given(where):
         x = chosen(t, where, a, Const(0))
-    return reduced(t, x, axes_of(axis, rank(x)), truth(keepdims, False))
+    axes = axes_of(axis, rank(x))
+    # A first value is combined with the result.
+    name = None if given(initial) else call.name.rpartition(".")[2]
+    if name in ("sum", "mean"):
+        found = t.reduce_sum(x, axes)
+    else:
+        found = t.reduce(x, axes, operation=_EXTREMES.get(name or ""))
+    return t.expand_dims(found, axes) if truth(keepdims, False) else found
 
 
 def mean(t: Trace, call: Call) -> ArrayType:
     """`jnp.mean`: a sum, divided by a number."""
-    return t.nary(reduction(t, call), SCALAR)
+    return t.nary(reduction(t, call), SCALAR, operation="div")
 
 
 def variance(t: Trace, call: Call) -> ArrayType:
@@ -172,11 +185,19 @@ def top_k(t: Trace, call: Call) -> Sequence[ArrayType]:
     return (found, found)
 
 
+def approximate_k(t: Trace, call: Call) -> Sequence[ArrayType]:
+    """`lax.approx_max_k(operand, k, reduction_dimension)`: values and indices."""
+    a, k, axis = call.bound("operand", "k", "reduction_dimension")
+    x = t.operand(a)
+    found = t.top_k(x, t.size(k), axis_of(axis, rank(x)))
+    return (found, found)
+
+
 def lax_reduction(t: Trace, call: Call) -> ArrayType:
     """`lax.reduce_prod(operand, axes)` and its relatives."""
     a, axes = call.bound("operand", "axes")
     x = t.operand(a)
-    return t.reduce(x, axes_of(axes, rank(x)))
+    return t.reduce(x, axes_of(axes, rank(x)), operation=call.name.rpartition("_")[2])
 
 
 def lax_reduce(t: Trace, call: Call) -> ArrayType:
@@ -199,7 +220,7 @@ def lax_extreme(t: Trace, call: Call) -> ArrayType:
     """`lax.reduce_max(operand, axes, out_sharding=)`, `reduce_min`."""
     a, axes, out = call.bound("operand", "axes", out_sharding=None)
     x = t.operand(a)
-    return t.reduce(x, axes_of(axes, rank(x)), out)
+    return t.reduce(x, axes_of(axes, rank(x)), out, _EXTREMES[call.name.rpartition(".")[2]])
 
 
 def average(t: Trace, call: Call) -> ArrayType:
