@@ -28,7 +28,7 @@ from shardlint.source import Source
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-RELEASES = ("0.4.35", "0.4.38", "0.5.3", "0.6.2", "0.7.2", "0.8.3", "0.9.2", "0.10.2")
+RELEASES = ("0.4.35", "0.5.3", "0.6.2", "0.7.2", "0.8.3", "0.9.2", "0.10.2", "0.11.2", "0.12.0.1")
 
 
 def ask(python: str, script: str, *arguments: object) -> dict[str, Any]:
