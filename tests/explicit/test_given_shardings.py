@@ -8,10 +8,6 @@ from __future__ import annotations
 import inspect
 import os
 import random
-
-os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
-
 from functools import partial
 from types import ModuleType
 from typing import Any

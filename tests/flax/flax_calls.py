@@ -36,8 +36,8 @@ from shardlint.model.spans import Span
 from shardlint.model.uses import Use
 from shardlint.source.sources import source_from_text
 
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
-os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 #: How many times as many random programs as usual.
 SCALE = scale("SHARDLINT_FLAX_SCALE", 1 / 3)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from typing import Any
-
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
 import flax.linen as nn
 import jax

@@ -6,12 +6,7 @@ raises if and when a size is taken that 8 does not divide.
 
 from __future__ import annotations
 
-import os
 import random
-
-os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
-
 from typing import Any
 
 import pytest

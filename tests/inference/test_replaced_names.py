@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
-
 import sys
 from dataclasses import replace
 from pathlib import Path

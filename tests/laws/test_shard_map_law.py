@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
-os.environ["JAX_PLATFORMS"] = "cpu"
-
 import itertools
 from collections import Counter
 from collections.abc import Callable

@@ -136,10 +136,13 @@ def _mentions_by_parts(parts: Sequence[Part]) -> Sequence[Mention] | None:
         return None
     telling: frozenset[str] = frozenset()
     libraries: frozenset[str] = frozenset()
+    former: list[str] | None = None
     while True:
         apart: dict[int, FunctionPart] = {}
         lines: list[str] = []
         _add_lines(parts, lambda text: _is_apart(text, telling, libraries), lines, apart)  # noqa: B023
+        if lines == former:
+            break
         try:
             tree = ast.parse("\n".join(lines))
             names = Names([tree])
@@ -148,9 +151,7 @@ def _mentions_by_parts(parts: Sequence[Part]) -> Sequence[Mention] | None:
             return None
         bound = frozenset((name, frozenset(targets)) for name, targets in names.module.targets.items())
         jax = {name for name, targets in bound if any(one and one.startswith("jax") for one in targets)}
-        if names.telling <= telling and jax <= libraries:
-            break
-        telling, libraries = telling | names.telling, libraries | jax
+        telling, libraries, former = telling | names.telling, libraries | jax, lines
     for line, part in apart.items():
         if line in names.functions:
             found += [
