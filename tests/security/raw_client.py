@@ -28,6 +28,13 @@ class Client:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
         if number is not None:
             message["id"] = number
+        self._write(message)
+
+    def answer(self, number: int | str, result: object) -> None:
+        """Answer a request of the server."""
+        self._write({"jsonrpc": "2.0", "id": number, "result": result})
+
+    def _write(self, message: dict[str, object]) -> None:
         data = json.dumps(message).encode()
         assert self._server.stdin is not None
         self._server.stdin.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
