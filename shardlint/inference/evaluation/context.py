@@ -298,7 +298,7 @@ class LoopState:
     """Variable states at the ``break`` and ``continue`` statements of a running loop.
 
     ``ended`` tells that the last pass surely left the loop. ``at`` is which of how many known items this pass
-    is for, and ``written`` are the variables that it has set so far.
+    is for, and ``written`` are the variables that it has set so far. ``items`` are those to come.
     """
 
     breaks: list[dict[str, Value]] = field(default_factory=list)
@@ -306,3 +306,4 @@ class LoopState:
     ended: bool = False
     at: tuple[int, int] = (0, 1)
     written: Mapping[str, object] = field(default_factory=dict)
+    items: Value | None = None

@@ -99,6 +99,12 @@ class Evaluator(Protocol):
     def set_variable(self, scope: Any, name: str, value: Value) -> None:
         """Set a variable of any scope."""
 
+    def change_in_place(self, array: Value, shape: Shape | None, place: Place | None) -> None:
+        """Give a numpy array, or a value that may be one, another shape or dtype at ``place``.
+
+        ``shape`` is None where it is not known, or something else changes.
+        """
+
     @property
     def running_module(self) -> ModuleValue:
         """Return the module whose code runs."""

@@ -15,6 +15,7 @@ from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     Const,
+    Devices,
     DictValue,
     External,
     Function,
@@ -28,6 +29,7 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
     as_int,
+    as_shape,
     as_str,
 )
 from shardlint.inference.evaluation.descriptors import deleter_of, setter_of
@@ -45,6 +47,8 @@ _NOWHERE = Span("", 1, 1, 1, 1)
 #: Attributes whose assignment changes what a class or function is.
 _OF_CLASSES = frozenset({"__bases__", "__class__", "__mro__"})
 _OF_FUNCTIONS = frozenset({"__code__", "__defaults__", "__kwdefaults__", "__name__", "__qualname__"})
+#: Attributes by which a numpy array changes in place.
+OF_ARRAYS = frozenset({"shape", "dtype"})
 #: Methods that mutate an object in place.
 _IN_PLACE = {"Add": "__iadd__", "Subtract": "__isub__", "Multiply": "__imul__", "BitOr": "__ior__"}
 
@@ -101,6 +105,9 @@ def set_attribute(
     elif isinstance(receiver, Native):
         changed_for_all(receiver)
         receiver.attributes[name] = value
+    elif name in OF_ARRAYS and isinstance(receiver, Array | Devices | Unknown):
+        shape = as_shape(value) if name == "shape" else None
+        interpreter.change_in_place(receiver, shape, place)
     else:
         if isinstance(receiver, External):
             set_library_name(interpreter, f"{receiver.name}.{name}")

@@ -19,9 +19,11 @@ from shardlint.inference.domain.unknown_choices import undecided
 from shardlint.inference.domain.values import (
     MAX_ALTERNATIVES,
     Alternatives,
+    Array,
     Bound,
     ClassValue,
     Const,
+    Devices,
     DictValue,
     External,
     Function,
@@ -45,7 +47,7 @@ from shardlint.inference.evaluation.call import Call, CannotBind, Keywords
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.disjunction import each
 from shardlint.inference.evaluation.iterators import is_iterator, items_of, spend
-from shardlint.inference.evaluation.mutation import set_attribute
+from shardlint.inference.evaluation.mutation import OF_ARRAYS, set_attribute
 from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.interpreter.functions import bind_parameters
 from shardlint.inference.machine.code_reads import look_at
@@ -255,6 +257,8 @@ def unfollowed(
         text = look_at(interpreter, one.code, names_only=True)
         declared, names = names_in(text)
         _forget_set(interpreter, one, text, args)
+        if "resize" in names:
+            interpreter.change_in_place(Unknown("an array of unseen code"), None, None)
         for name, scope in one.scope.of_functions.find_all(declared) if declared else ():
             write(interpreter, scope, name, Unknown(f"`{name}` is set unseen"))
             # Variables may have other values now.
@@ -272,6 +276,8 @@ def _forget_set(interpreter: Machine, function: Function, text: str, args: Seque
         holder = function.scope.find(variable)
         # The variable may be a parameter or a local of the function.
         found = args if holder is None else options(holder.variables[variable])
+        if attribute in OF_ARRAYS and any(isinstance(one, Array | Devices | Unknown) for one in found):
+            interpreter.change_in_place(Unknown("an array of unseen code"), None, None)
         for value in found:
             if isinstance(value, ClassValue | ModuleValue | External | Function):
                 set_attribute(interpreter, value, name, Unknown(f"`{name}` is set unseen"))

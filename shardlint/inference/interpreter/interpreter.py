@@ -42,6 +42,7 @@ from shardlint.inference.interpreter.with_statements import enter, entered
 from shardlint.inference.machine.condition_ids import Tests
 from shardlint.inference.machine.trace import CachedCall, Handed, Note
 from shardlint.inference.machine.variable_reads import Reads, note_attribute, note_variable
+from shardlint.inference.semantics.arrays_in_place import change_in_place
 from shardlint.inference.semantics.attributes import get_attribute, plain_attribute
 from shardlint.inference.semantics.builtin_names import built_in
 from shardlint.inference.semantics.escaped_code import EscapedCode
@@ -333,6 +334,7 @@ class Interpreter:
     operation = binary_operation
     comparison = compare
     set_variable = write
+    change_in_place = change_in_place
     enter = enter
     entered = entered
     parameter_names = staticmethod(names_by_position)
@@ -353,13 +355,9 @@ class Interpreter:
         """Return the module or class whose variables are the locals of the running code; None in a
         function."""
         made = self.scope.variables.get("__class__") if self.scope.is_class else None
-        return (
-            self.running_module
-            if self.scope.parent is None
-            else made
-            if isinstance(made, ClassValue)
-            else None
-        )
+        if self.scope.parent is None:
+            return self.running_module
+        return made if isinstance(made, ClassValue) else None
 
     def import_module(self, name: str, place: Place) -> Value:
         """Import a module by its full dotted name, as the statement does."""

@@ -31,7 +31,7 @@ def run_for(interpreter: Machine, node: cst.For) -> bool:
     """Execute a ``for`` statement: one pass for each certain item, then any number of passes."""
     place = interpreter.place(node.iter)
     iterator = iterator_of(interpreter, interpreter.evaluate(node.iter), place)
-    scope, state = interpreter.scope, LoopState()
+    scope, state = interpreter.scope, LoopState(items=iterator)
     outer = interpreter.variants, interpreter.picked
     running, count = True, 0
     for number, drawn in enumerate(each_left(interpreter, iterator, place)):

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 #: Methods that only arrays have, and whose result is partly known for any array.
-_OF_ARRAYS = frozenset({"reshape"})
+_OF_ARRAYS = frozenset({"reshape", "resize"})
 #: Attributes that arrays of some release have.
 _FORMER = frozenset({"device_buffer", "device_buffers"})
 #: Values whose attributes the overlays know. (Building a union type costs more than the check.)
@@ -80,6 +80,10 @@ _FIELDS = "__dataclass_fields__"
 def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -> Value:
     """Evaluate ``value.name``."""
     if isinstance(value, Alternatives):
+        if name == "resize":
+            for option in value.options:
+                if isinstance(option, Array | Devices):
+                    interpreter.change_in_place(option, None, place)
         # The alternative may depend on a test: a reference may be guarded.
         return each_option(interpreter, value, lambda option: get_attribute(interpreter, option, name, place))
     if isinstance(value, Unknown):

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference.domain.values import Array, Const, Value, as_dim, as_items, as_size, shape_value
+from shardlint.inference.domain.values import (
+    NONE,
+    Array,
+    Const,
+    Tuple,
+    Value,
+    as_dim,
+    as_items,
+    as_shape,
+    as_size,
+    shape_value,
+)
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import (
     Transfer,
@@ -30,6 +41,7 @@ from shardlint.inference.overlays.jax.explicit.rules import joining as joining_r
 from shardlint.inference.overlays.jax.explicit.rules import layout as layout_rules
 from shardlint.inference.overlays.operations import Dependence, Operation
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal, floordiv, fresh, product
+from shardlint.laws.core.values import Unknown
 
 
 def reshaped(shape: Shape | None, target: Sequence[Value], numpy: bool = False) -> Shape:
@@ -379,6 +391,28 @@ def broadcast_shapes(call: Call) -> Value:
     """`broadcast_shapes(*shapes)`."""
     found = broadcast(shape_of(shape) for shape in call.args)
     return shape_value(found or ())
+
+
+def set_in_place(call: Call) -> Value:
+    """`np.ndarray.shape.__set__(x, (2, 3))`, `x.__setattr__("shape", (2, 3))`."""
+    if call.args:
+        call.interpreter.change_in_place(call.args[0], None, call.place)
+    return NONE
+
+
+def resize_in_place(call: Call) -> Value:
+    """`x.resize(2, 3)`, also of a value that may be a numpy array: it changes in place."""
+    receiver, *sizes = call.args
+    changes = not isinstance(receiver, Array) or receiver.numpy or receiver.shape is None
+    if changes and sizes:
+        given = Tuple(tuple(sizes)) if len(sizes) > 1 else sizes[0]
+        known = isinstance(receiver, Array) and receiver != Array(None)
+        array = receiver if known else Unknown("it may be an array")
+        call.interpreter.change_in_place(array, as_shape(given), call.place)
+    if isinstance(receiver, Array) and receiver.numpy:
+        return NONE
+    # It may be something else with such a method, which gets the arguments.
+    return call.interpreter.call(Unknown("`resize` of something unknown"), sizes, call.kwargs, call.place)
 
 
 #: Shared by `jax.numpy` and `numpy`.

@@ -133,6 +133,8 @@ METHODS: dict[str, Transfer] = table("", {
     },
     "reshape": _with_star(layout.reshape, "shape"),
     "transpose": _with_star(layout.transpose, "axes"),
+    "resize": layout.resize_in_place,
+    "__setattr__": layout.set_in_place,
     "flatten": _flatten,
     "clip": _as_function(_clip),
     "sort": _sort,

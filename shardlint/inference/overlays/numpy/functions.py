@@ -5,6 +5,7 @@ from __future__ import annotations
 from shardlint.inference.domain.values import Const, LibraryObject, Native, Value, as_dim
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.elementwise import scalar_constructor
+from shardlint.inference.overlays.arrays.layout import resize_in_place, set_in_place
 from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     broadcast,
@@ -155,6 +156,9 @@ TABLE: dict[str, Transfer] = {
         "random.default_rng": _generator(GENERATOR, "numpy.random.Generator"),
         "random.RandomState": _generator(_LEGACY, "numpy.random.RandomState"),
         "random.seed": _seed,
+        "ndarray.resize": resize_in_place,
+        "ndarray.shape.__set__": set_in_place,
+        "ndarray.dtype.__set__": set_in_place,
     }, parameters(SHARED, numpy=True)),
     **table("numpy.random.", _LEGACY),
 }  # fmt: skip

@@ -26,6 +26,7 @@ from shardlint.inference.overlays.arrays.layout import (
     expanded,
     permuted,
     reshaped,
+    resize_in_place,
     squeezed,
     swapped,
     target_items,
@@ -193,6 +194,7 @@ METHODS: dict[str, Transfer] = table("", {
     "swapaxes": _method(_swapaxes, _swapped),
     "copy": _method(lambda call, shape: shape, lambda call, grid: grid),
     "tolist": _tolist,
+    "resize": resize_in_place,
 })  # fmt: skip
 
 ATTRIBUTES: dict[str, Callable[[Devices], Value]] = {

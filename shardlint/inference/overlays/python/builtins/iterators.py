@@ -262,6 +262,21 @@ def _get_attribute(call: Call, receiver: Value, key: Value) -> Value:
     return receiver
 
 
+def _method_caller(call: Call) -> Value:
+    """``methodcaller(name, *args, **kwargs)``: a function that calls a method of its argument."""
+    name = as_str(call.args[0]) if call.args else None
+    forget(Tuple((*call.args, *call.kwargs.values())))
+    if call.opaque or name is None:
+        return Unknown(call.name)
+
+    def apply(inner: Call) -> Value:
+        (receiver,) = inner.bind("obj")
+        method = call.interpreter.attribute(receiver or NONE, name, inner.place)
+        return call.interpreter.call(method, call.args[1:], call.kwargs, inner.place)
+
+    return Native(call.name, apply)
+
+
 def _item_of(call: Call) -> Value:
     receiver, key = call.bind("a", "b")
     return _get_item(call, receiver or NONE, key or NONE)
@@ -281,6 +296,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     **dict.fromkeys(SHOWING, _shown),
     "operator.itemgetter": _getter(_get_item),
     "operator.attrgetter": _getter(_get_attribute),
+    "operator.methodcaller": _method_caller,
     "operator.getitem": _item_of,
     **{
         f"operator.{python}": _operator(name)

@@ -27,6 +27,7 @@ from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     Const,
+    Devices,
     DictValue,
     External,
     Function,
@@ -299,6 +300,8 @@ def _set_any(call: Call, receiver: Value) -> None:
             forget_variables(option)
         elif isinstance(option, External):
             set_library_name(call.interpreter, f"{option.name}.*")
+        elif isinstance(option, Array | Devices):
+            call.interpreter.change_in_place(option, None, call.place)
         else:
             forget(option)
 
