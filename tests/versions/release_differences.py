@@ -119,7 +119,7 @@ def name_rows(old: dict[str, Any], new: dict[str, Any], release: str) -> Iterato
         for names in holders.values():
             words = ", ".join(f'"{name}"' for name in names)
             instead = "" if event == "added" else '"", '
-            yield f'*_{event}("{at}", {instead}"", {words}),'
+            yield f'*{event}("{at}", {instead}"", {words}),'
 
 
 def _events(old: dict[str, dict[str, str]], new: dict[str, dict[str, str]]) -> Iterator[tuple[str, str]]:

@@ -52,7 +52,7 @@ def write(release: str, measured: dict[str, Any]) -> Path:
         outcomes: dict[str, list[str]] = {}
         for cell, said in cells.items():
             outcomes.setdefault(said, []).append(cell)
-        shown["matrix"][group] = {said: " ".join(together) for said, together in outcomes.items()}
+        shown["matrix"][group] = {said: " ".join(sorted(together)) for said, together in outcomes.items()}
     for family in FAMILIES:
         shown[family] = {
             key: {**group, "answers": _packed(group["answers"])}

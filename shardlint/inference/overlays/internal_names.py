@@ -1,6 +1,6 @@
 """Names of JAX's own modules (`jax._src…`), which tests and libraries import: the public objects they are.
 
-Checked with JAX 0.10.2: what a module of `HOMES` has under a public name is the public object.
+Checked with JAX 0.10.2 and 0.12.0: what a module of `HOMES` has under a public name is the public object.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ _ELSEWHERE = f"{INTERNAL}pallas."
 
 #: Names under which JAX's modules keep functions of their own instead of Python's.
 _OWN = frozenset({"map", "zip"})
+#: A module of JAX's own wherever it is imported, and public only where the function is defined.
+_REMAT, _DEFINES_REMAT = "remat", "ad_checkpoint"
 
 
 def shared_name(name: str) -> str | None:
@@ -68,4 +70,6 @@ def shared_name(name: str) -> str | None:
 def public_names(name: str) -> tuple[str, ...]:
     """Return the public names that another internal object may have: the first one known is its."""
     module, _, last = name.removeprefix(INTERNAL).rpartition(".")
-    return () if last in _OWN else tuple(f"{home}.{last}" for home in HOMES.get(module, ()))
+    if last in _OWN or (last == _REMAT and module != _DEFINES_REMAT):
+        return ()
+    return tuple(f"{home}.{last}" for home in HOMES.get(module, ()))
