@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from shardlint.engine.work_item import Work, failed, work_on
 from shardlint.source import Source
+from shardlint.source.workspace import file_access
 from shardlint.support.cancellation import NOW, Stop, stoppable
 from shardlint.support.gc_policy import collecting_seldom
 from shardlint.support.lazy_dataclass import dataclass
@@ -126,10 +127,11 @@ def _started(sources: Sequence[Source], settings: InferenceSettings, others: Seq
     forks = sys.platform == "linux" and threading.active_count() == 1
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
     ours, theirs = context.Pipe()
+    texts = dict(file_access.open_texts())
     inherited = [ours, *(worker.connection for worker in others)] if forks else []
     if forks:
         gc.freeze()
-    process = context.Process(target=_work, args=(theirs, inherited, sources, settings), daemon=True)
+    process = context.Process(target=_work, args=(theirs, inherited, sources, settings, texts), daemon=True)
     with _importing_nothing_from_here():
         process.start()
     theirs.close()
@@ -171,6 +173,7 @@ def _work(
     inherited: Sequence[Connection],
     sources: Sequence[Source],
     settings: InferenceSettings,
+    texts: Mapping[str, bytes],
 ) -> None:
     """Run a worker process: analyze the requested sources until the connection closes."""
     for other in inherited:
@@ -180,7 +183,12 @@ def _work(
     signal.signal(signal.SIGTERM, lambda *_: stop.ask())
     # As the command line does; a spawned process does not inherit the filter.
     warnings.simplefilter("ignore", SyntaxWarning)
-    with collecting_seldom(), contextlib.suppress(EOFError, OSError), stoppable(stop):
+    with (
+        collecting_seldom(),
+        contextlib.suppress(EOFError, OSError),
+        stoppable(stop),
+        file_access.opened(texts),
+    ):
         while not stop.asked:
             for number in connection.recv():
                 connection.send((number, work_on(sources[number], settings)))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shardlint.fixes.documents import CannotChange, Document
@@ -11,11 +12,12 @@ from shardlint.fixes.text_edits import compatible, paths_of
 from shardlint.model.findings import Applicability, Edit, Finding, Severity
 from shardlint.model.spans import Span
 from shardlint.source.sources import Source
+from shardlint.source.workspace import file_access
 
 #: As many rounds as ruff runs: fixes that trigger each other would never end.
 MOST_ROUNDS = 10
 
-#: Checks sources in their present form; files that they import are read from disk.
+#: Checks sources in their present form, and files that they import.
 Check = Callable[[Sequence[Source]], Iterable[Finding]]
 #: Codes of findings about files that cannot be read.
 _UNREADABLE = frozenset({"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL009", "SHL014"})
@@ -86,7 +88,9 @@ def _round(work: Fixed, left: Sequence[Finding], chosen: Sequence[Finding], chec
             edited[path] = document.edited(edit for edit in edits if edit.span.path == path)
         except CannotChange as error:
             raise _RolledBack(f"cannot be made ({error})") from None
-    found = list(check([document.source for document in edited.values()]))
+    # What imports an edited file imports it as it is now.
+    with file_access.opened({**file_access.open_texts(), **_texts({**work.after, **edited})}):
+        found = list(check([document.source for document in edited.values()]))
     elsewhere = [f for f in left if not (_paths(f) & edited.keys())]
     now = [*elsewhere, *found]
     uncovers = all(f.severity is Severity.ERROR for f in chosen)
@@ -98,6 +102,11 @@ def _round(work: Fixed, left: Sequence[Finding], chosen: Sequence[Finding], chec
     work.after.update(edited)
     work.fixed += chosen
     return now
+
+
+def _texts(documents: Mapping[str, Document]) -> dict[str, bytes]:
+    """Return the present bytes of files by absolute path; a text that is open in an editor has none."""
+    return {os.path.abspath(path): document.data for path, document in documents.items() if document.data}
 
 
 def _named(finding: Finding) -> tuple[str, int | None, str, str]:

@@ -100,6 +100,21 @@ def test_fixes_leave_what_no_fix_can_decide(project: Path, capsys: pytest.Captur
     )  # fmt: skip
 
 
+def test_fixes_of_files_that_import_one_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    helper, main = tmp_path / "helper.py", tmp_path / "main.py"
+    helper.write_text("import jax\n\n\ndef twice(tree):\n    return jax.tree_map(lambda x: 2 * x, tree)\n")
+    main.write_text(
+        "import jax\nimport jax.numpy as jnp\nimport helper\n\n"
+        'values = helper.twice({"a": jnp.ones(8)})\nleaves = jax.tree_leaves(values)\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, "--isolated", "--from", "0.4.35", "--fix", ".")
+    assert "left out" not in err and code == 0, (code, out, err)
+    assert "jax.tree.map(" in helper.read_text() and "jax.tree.leaves(" in main.read_text()
+
+
 def test_nothing_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.py").write_text("import jax\nmesh = jax.devices()\n")
     code, out, _ = run(capsys, str(tmp_path), "--from", "0.11.0")

@@ -121,7 +121,7 @@ def note_name(path: str, name: str) -> None:
         _recordings[-1].names.add((path, name))
 
 
-#: The texts that an editor has open, by absolute path.
+#: The texts that replace files, by absolute path.
 _open: Mapping[str, bytes] = {}
 
 
@@ -134,6 +134,11 @@ def opened(texts: Mapping[str, bytes]) -> Iterator[None]:
         yield
     finally:
         _open = before
+
+
+def open_texts() -> Mapping[str, bytes]:
+    """Return the texts that replace files, by absolute path."""
+    return _open
 
 
 def _opened(path: str) -> bytes | None:
