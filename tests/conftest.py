@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import jax_answers
 from support.document_tests import DocumentFile
 from support.fast import Watch, is_fast
 from support.jax_answers import jax_raises
@@ -42,6 +43,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_fast(item.path):
             item.add_marker(pytest.mark.fast)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the process that started this one how many programs JAX was asked of."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["asked"] = jax_answers.asked_of
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    jax_answers.asked_of += getattr(node, "workeroutput", {}).get("asked", 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many programs JAX was asked of whose answers could be stored."""
+    if jax_answers.asked_of:
+        count, setting = jax_answers.asked_of, f"{jax_answers.ANEW}=new"
+        terminalreporter.write_line(f"JAX was asked of {count} programs; {setting} stores what it says")
 
 
 def pytest_collection_finish() -> None:

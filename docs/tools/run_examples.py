@@ -14,7 +14,7 @@ import traceback
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 #: What another run, or another machine, says otherwise: addresses, files, the values of arrays.

@@ -16,7 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shardlint.api import Linter, Settings, source_from_text
+from support.checking import check
+
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.confirm.fixtures.runs import UnitRun, run_fixture
 from shardlint.model.findings import Confirmation, Finding, Severity
@@ -146,7 +147,7 @@ def _answers(confirmer: Confirmer, kind: str, chosen: Sequence[Case]) -> Iterato
     for number, case in enumerate(chosen):
         lines += ["", f"def case_{number}():", *(f"    {line}" for line in case.body)]
     text = "\n".join((*lines, ""))
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", text))
+    found = check(text)
     findings = confirmer.confirm([finding for finding in found if finding.use is not None])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "program.py"

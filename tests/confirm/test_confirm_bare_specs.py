@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.model.findings import Confirmation
 
@@ -41,7 +41,7 @@ def confirmer() -> Iterator[Confirmer]:
 @pytest.mark.parametrize("context", (False, True))
 def test_a_bare_spec_is_confirmed(confirmer: Confirmer, call: str, context: bool) -> None:
     program = f"{HEAD}with jax.set_mesh(mesh):\n    x = {call}\n" if context else f"{HEAD}x = {call}\n"
-    found = confirmer.confirm(Linter(Settings(devices=8)).check_source(source_from_text("a.py", program)))
+    found = confirmer.confirm(check(program, "a.py"))
     taken = context and "device_put" in call
     assert [one.code for one in found] == ([] if taken else ["SHL206"])
     assert all(one.confirmation is Confirmation.CONFIRMED for one in found)

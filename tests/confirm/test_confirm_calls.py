@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from support.checking import check
 from support.stored_answers import stored_confirmer
 
 from shardlint.api import Linter, Settings, source_from_text
@@ -203,6 +204,6 @@ def test_the_worker_still_answers_what_is_stored(confirmer: Confirmer) -> None:
     chosen = random.SystemRandom().sample([(HEAD + program, code) for program, code, _ in PROGRAMS], 4)
     with Confirmer() as worker:
         for program, code in chosen:
-            found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
+            found = check(program)
             findings = [finding for finding in found if finding.code == code]
             assert worker.confirm(findings) == confirmer.confirm(findings), program

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.checking import check
 from support.stored_answers import stored_confirmer
 
-from shardlint.api import Linter, Settings, read_source, source_from_text
+from shardlint.api import Linter, Settings, read_source
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.laws.versions.era import since
 from shardlint.model.findings import Confirmation
@@ -39,9 +40,7 @@ def confirmer() -> Iterator[Confirmer]:
 
 def said(confirmer: Confirmer, program: str) -> tuple[str, Confirmation, str]:
     """The code of a program's one finding, its confirmation, and the exception that JAX raised."""
-    [finding] = confirmer.confirm(
-        Linter(Settings()).check_source(source_from_text("train.py", HEAD + program))
-    )
+    [finding] = confirmer.confirm(check(HEAD + program, "train.py", devices=None))
     return finding.code, finding.confirmation, (finding.confirmed_by or "").rpartition(" ")[2]
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import whole_programs
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.confirm.fixtures.runs import run_fixture
 from shardlint.model.findings import Confirmation
@@ -68,7 +68,7 @@ def test_a_call_without_a_mesh_in_its_context_is_confirmed_without_one(confirmer
 
 
 def test_a_finding_in_a_helper_is_judged_where_the_helper_ran(tmp_path: Path) -> None:
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", WITH_HELPERS))
+    found = check(WITH_HELPERS)
     program = tmp_path / "program.py"
     for size, passed in ((6, False), (8, True)):
         program.write_text(WITH_HELPERS.replace("called(6)", f"called({size})"))

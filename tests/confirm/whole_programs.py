@@ -15,7 +15,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from shardlint.api import Linter, Settings, source_from_text
+from support.checking import check
+
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.confirm.fixtures.runs import FixtureRun, UnitRun, run_fixture
 from shardlint.model.findings import Confirmation, Finding, Severity
@@ -27,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 
 def disagreements(confirmer: Confirmer, text: str, counts: Counter[str]) -> Iterator[str]:
     """Confirm the findings of a program, run it, and say where the two differ."""
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", text))
+    found = check(text)
     findings = confirmer.confirm([finding for finding in found if finding.use is not None])
     counts.update(str(finding.confirmation) for finding in findings)
     if not findings:

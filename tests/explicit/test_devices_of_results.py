@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
+from support.checking import check
 from support.sizes import size
-
-from shardlint.api import Linter, Settings, source_from_text
 
 START = """\
 import jax
@@ -99,7 +98,7 @@ def test_operands_and_results_lie_where_jax_says(seed: int) -> None:
     for operation in rng.sample(OPERATIONS, 60):
         text = program(operation, rng)
         line = raised(text)
-        found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", text))
+        found = check(text)
         ours = {f.span.line for f in found if f.code == "SHL708"}
         if line == 0:
             continue

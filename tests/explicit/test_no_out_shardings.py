@@ -8,8 +8,8 @@ import pytest
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Severity
 
 CALLS = [
@@ -34,7 +34,7 @@ a = jnp.ones((8, 8))
 
 
 def errors(program: str) -> list[str]:
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
+    found = check(program)
     return [finding.code for finding in found if finding.severity is Severity.ERROR]
 
 

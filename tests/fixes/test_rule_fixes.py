@@ -12,8 +12,9 @@ import jax
 import numpy as np
 import pytest
 from programs_with_fixes import CASES, HEADER, MAPPED, Case
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
+from shardlint.api import Linter, Settings
 from shardlint.fixes.documents import Document, read_document
 from shardlint.fixes.fixpoint import fix_all
 from shardlint.fixes.syntax.program_tree import Tree
@@ -39,22 +40,20 @@ def run(program: str) -> np.ndarray:
         return thread.submit(executed).result()
 
 
-def check(program: str) -> list[Finding]:
-    return Linter(Settings()).check_source(source_from_text("program.py", program))
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_a_fixed_program_runs(name: str) -> None:
     case: Case = CASES[name]
     program = case.header + case.body + "\n"
-    findings = [finding for finding in check(program) if finding.code == case.code]
+    findings = [finding for finding in check(program, devices=None) if finding.code == case.code]
     assert findings
     fix = findings[0].fix
     assert fix is not None
     assert fix.applicability is (Applicability.SAFE if case.safe else Applicability.UNSAFE)
     repaired = Document("program.py", program.encode()).edited(fix.edits).data.decode()
     assert case.fixed in repaired
-    assert {f.code for f in check(repaired)} <= {f.code for f in check(program)} - {case.code}
+    assert {f.code for f in check(repaired, devices=None)} <= {
+        f.code for f in check(program, devices=None)
+    } - {case.code}
     after = run(repaired)
     if case.raises:
         with pytest.raises(Exception):  # noqa: B017 each refuses in its own way
@@ -102,7 +101,7 @@ UNTOUCHED = {
 
 @pytest.mark.parametrize("name", UNTOUCHED)
 def test_what_is_of_another_form_has_no_fix(name: str) -> None:
-    findings = check(HEADER + UNTOUCHED[name] + "\n")
+    findings = check(HEADER + UNTOUCHED[name] + "\n", devices=None)
     assert findings
     assert [finding.fix for finding in findings] == [None] * len(findings)
 
@@ -120,6 +119,6 @@ def test_the_tree_of_a_file_is_made_once(monkeypatch: pytest.MonkeyPatch) -> Non
         init(tree, path, cell, text)
 
     monkeypatch.setattr(Tree, "__init__", counting)
-    findings = check(HEADER + PLACED * 40)
+    findings = check(HEADER + PLACED * 40, devices=None)
     assert len([finding for finding in findings if finding.fix is not None]) == 40
     assert made == ["program.py"]

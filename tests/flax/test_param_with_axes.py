@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Severity
 
 PROGRAM = """\
@@ -67,7 +67,7 @@ def test_flax_agrees(call: str, axes: str, context: str) -> None:
     except Exception as error:
         raised = error
     probe = "jax.device_put(params['scale'], NamedSharding(mesh, P(None, 'model')))\n"
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", program + probe))
+    found = check(program + probe)
     lines = program.count("\n")
     errors = [f for f in found if f.severity is Severity.ERROR]
     assert (raised is not None) == any(f.span.line <= lines for f in errors), (raised, errors)

@@ -16,6 +16,7 @@ from pathlib import Path
 import jax
 import pytest
 from fuzz_texts import damaged
+from support.checking import check
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
@@ -80,6 +81,6 @@ def test_removed_names_that_say_nothing_of_sharding_matter_too() -> None:
         "    return jax.tree_map(each, prefix, tree)\n"
     )
     for flag in (False, True):
-        found = Linter(Settings(exhaustive=flag)).check_source(source_from_text("program.py", program))
+        found = check(program, devices=None, exhaustive=flag)
         assert [(finding.code, finding.span.line) for finding in found] == [("SHL802", 5), ("SHL802", 6)]
     assert not hasattr(jax, "tree_map")

@@ -7,9 +7,8 @@ import random
 
 import pytest
 from forget_values import partly_forgotten
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
-from shardlint.laws.versions import parse_target
 from shardlint.model.findings import Severity
 from shardlint.rules import all_rules
 
@@ -47,9 +46,8 @@ PROGRAMS = {"table": (TABLE, "")} | {rule.name: (rule.good, rule.target or "") f
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_error_in_what_is_partly_forgotten(name: str) -> None:
     text, target = PROGRAMS[name]
-    settings = Settings(devices=8, target_jax=parse_target(target) if target else None)
     chance = random.Random(name)
     for _ in range(COUNT * (8 if name == "table" else 1)):
         forgotten = partly_forgotten(text, chance)
-        found = Linter(settings).check_source(source_from_text("program.py", forgotten))
+        found = check(forgotten, target=target or None)
         assert [f for f in found if f.severity is Severity.ERROR] == [], forgotten

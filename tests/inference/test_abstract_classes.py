@@ -6,7 +6,8 @@ import collections.abc
 import numbers
 import typing
 
-from shardlint.api import Linter, Settings, source_from_text
+from support.checking import check
+
 from shardlint.inference.overlays.python.builtins.objects import _ABSTRACT
 
 VALUES = (
@@ -46,7 +47,7 @@ def test_python_agrees() -> None:
     for value, cls in cases:
         size = f"8 if isinstance({value}, {cls}) else 7"
         lines.append(f"jax.device_put(jnp.zeros({size}), NamedSharding(mesh, P('model')))")
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", "\n".join(lines) + "\n"))
+    found = check("\n".join(lines) + "\n")
     refused = {f.span.line for f in found if f.severity.value == "error"}
     names = {"collections": collections, "numbers": numbers, "typing": typing}
     for line, (value, cls) in enumerate(cases, 5):

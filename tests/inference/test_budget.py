@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.inference.domain.values import Const
 from shardlint.inference.evaluation.budget import MAX_STEPS, Budget, Exhausted, Work
 from shardlint.inference.evaluation.context import Scope
@@ -29,7 +29,7 @@ def long(rows, n):
 
 
 def found(program: str) -> list[tuple[int, str]]:
-    findings = Linter(Settings(devices=8)).check_source(source_from_text("program.py", HEAD + program))
+    findings = check(HEAD + program)
     return [(f.span.line - HEAD.count("\n"), f.code) for f in findings]
 
 

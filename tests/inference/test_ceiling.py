@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, Settings, read_source, source_from_text
+from shardlint.api import Linter, Settings, read_source
 from shardlint.cache.store import Store
 from shardlint.cli.commands import main
 from shardlint.engine.analyzer import Analyzer
@@ -37,8 +39,8 @@ def calling(count: int) -> str:
     return "\n".join([first, *lines, ""])
 
 
-def codes(text: str, **settings: object) -> dict[str, int]:
-    found = Linter(Settings(devices=8, **settings)).check_source(source_from_text("program.py", text))  # type: ignore[arg-type]
+def codes(text: str, **settings: Any) -> dict[str, int]:
+    found = check(text, **settings)
     return {finding.code: finding.span.line for finding in found}
 
 
@@ -142,7 +144,7 @@ def test_a_comment_is_looked_at_for_findings_of_its_statement_only(monkeypatch: 
 
     monkeypatch.setattr(Suppression, "covering", counting)
     lines = [f"x{i} = {i}  # shardlint: ignore[SHL102, SHLX{i}] for nothing\n" for i in range(300)]
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", _HEAD + "".join(lines)))
+    found = check(_HEAD + "".join(lines))
     assert len(found) >= 600
     assert len(asked) <= 2 * len(found)
     assert sum("did you mean" in finding.message for finding in found) <= 50

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.checking import check
 
 from shardlint.api import Linter, Settings
 from shardlint.source.sources import source_from_text
@@ -159,7 +160,7 @@ def test_no_error_where_some_branches_run() -> None:
         body = "\n".join(line for _ in range(3) for line in _block(chance, 2, "    "))
         program = f"def f(p, q, u, v):\n    a = b = c = None\n{body}\n"
         head = f"{HEADER}one, two = jnp.zeros(8), jnp.zeros((8, 8))\n"
-        found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", head + program))
+        found = check(head + program)
         wrong = {f.span.line - head.count("\n") for f in found if str(f.severity) == "error"}
         assert not (wrong and wrong & _passed(program)), program
         errors += len(wrong)
@@ -202,5 +203,5 @@ def entry(x):
     put((size - other + 6,), P("model"))
     put((sizes[0] - sizes[1] + 6,), P("model"))
 """
-    found = Linter(Settings(devices=8)).check_source(source_from_text("asked.py", text))
+    found = check(text, "asked.py")
     assert [one.severity.value for one in found] == ["warning", "warning"]

@@ -9,8 +9,7 @@ import contextlib
 import io
 
 import pytest
-
-from shardlint.api import Linter, Settings, source_from_text
+from support.checking import check
 
 HEADER = """
 import decimal, fractions, hashlib, importlib, math, os, random, sys, time, zlib
@@ -60,7 +59,7 @@ BRANCHES = {
 
 
 def severities(text: str) -> list[str]:
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", HEADER + text))
+    found = check(HEADER + text)
     return [str(finding.severity) for finding in found]
 
 
@@ -98,5 +97,5 @@ def test_what_a_caller_may_choose(name: str) -> None:
 
 def test_what_is_said() -> None:
     program = f'k = int(decimal.Decimal("8.5"))\n{BRANCHES["if"]}\n'
-    (found,) = Linter(Settings(devices=8)).check_source(source_from_text("program.py", HEADER + program))
+    (found,) = check(HEADER + program)
     assert found.message.endswith("(if this branch is taken)")

@@ -7,9 +7,8 @@ import random
 from pathlib import Path
 
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, source_from_text
-from shardlint.config import Settings
 from shardlint.inference.syntax.error_recovery import mended
 from shardlint.inference.syntax.file_parts import functions_of, split
 from shardlint.model.findings import Severity
@@ -79,7 +78,7 @@ TYPED = {
 
 
 def errors(text: str) -> list[tuple[str, int]]:
-    found = Linter(Settings(devices=8)).check_source(source_from_text("model.py", text))
+    found = check(text, "model.py")
     return [(one.code, one.span.line) for one in found if one.severity is Severity.ERROR]
 
 

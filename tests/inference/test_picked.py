@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from shardlint.api import Linter, Settings, source_from_text
+from support.checking import check
 
 HEADER = """
 import jax, jax.numpy as jnp
@@ -36,7 +35,7 @@ LOOPS = {
 
 
 def severities(text: str) -> list[str]:
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", text))
+    found = check(text)
     return [str(finding.severity) for finding in found]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import libcst as cst
 import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider
+from support.sizes import FULL
 
 from shardlint.inference.syntax.front_end import Former, Translated, Untranslated, translate
 from shardlint.inference.syntax.node_fields import fields, walk
@@ -31,7 +33,34 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", [*TEXTS, *(path.read_text() for path in FILES)])
+def _shapes(tree: ast.AST) -> set[tuple[str, str, str, bool]]:
+    """Return which kinds of nodes stand in which fields of which others, and whether they have siblings."""
+    found = set()
+    for node in ast.walk(tree):
+        for field, value in ast.iter_fields(node):
+            several = isinstance(value, list)
+            for inner in value if several else (value,):
+                if isinstance(inner, ast.AST):
+                    found.add((type(node).__name__, field, type(inner).__name__, several and len(value) > 1))
+    return found
+
+
+def _showing_more(texts: Iterable[str]) -> Iterator[str]:
+    """Yield of each text the statements that show what none before them has, with the comments above."""
+    seen: set[tuple[str, str, str, bool]] = set()
+    for text in texts:
+        lines, parts, end = text.splitlines(keepends=True), [], 0
+        for statement in ast.parse(text).body:
+            shapes = _shapes(statement)
+            if FULL or not shapes <= seen:
+                parts += lines[end : statement.end_lineno]
+                seen |= shapes
+            end = statement.end_lineno or end
+        if parts:
+            yield "".join(parts)
+
+
+@pytest.mark.parametrize("text", [*TEXTS, *_showing_more(path.read_text() for path in FILES)])
 def test_every_node_stands_where_libcst_says(text: str) -> None:
     module = cst.parse_module(text)
     found = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from inspect import cleandoc
 
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, source_from_text
-from shardlint.config import Settings
 from shardlint.model.findings import Severity
 
 HEADER = """\
@@ -185,7 +184,7 @@ def _text(name: str) -> str:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nothing_is_said(name: str) -> None:
-    found = Linter(Settings()).check_source(source_from_text("program.py", _text(name)))
+    found = check(_text(name), devices=None)
     assert [f for f in found if f.severity is Severity.ERROR] == []
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from following import EDITS, edited, follow, parses, programs_made, told
+from support.checking import check
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
@@ -517,7 +518,7 @@ def use():
     jax.device_put(jnp.zeros(before), NamedSharding(mesh, P("data")))
     return jax.device_put(jnp.zeros(shape()), NamedSharding(mesh, P("data")))
 """
-    (found,) = Linter(Settings(devices=8)).check_source(source_from_text(str(tmp_path / "main.py"), text))
+    (found,) = check(text, str(tmp_path / "main.py"))
     assert "7" in found.message
 
 

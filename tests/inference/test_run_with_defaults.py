@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 
 import pytest
+from support.checking import check
 from support.jax_answers import jax_raises
 
-from shardlint.api import Linter, Settings, source_from_text
+from shardlint.api import source_from_text
 from shardlint.inference import InferenceSettings, Noticed, analyze
-from shardlint.model.findings import Finding, Severity
+from shardlint.model.findings import Severity
 from shardlint.model.origins import origins_in
 from shardlint.model.uses import Placement
 
@@ -111,11 +112,6 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-def found(program: str) -> list[Finding]:
-    """Return the findings in a program."""
-    return Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
-
-
 def placed(program: str, noticed: Noticed | None = None, defaults: bool = False) -> list[Placement]:
     """Return what a program places."""
     settings = InferenceSettings(devices=8, defaults=defaults)
@@ -140,7 +136,7 @@ def test_jax_raises_what_is_warned_of() -> None:
     programs = {name: START + text for name, (text, _) in PROGRAMS.items()}
     raised = jax_raises(programs)
     for name, (_, told) in PROGRAMS.items():
-        findings = [f for f in found(programs[name]) if f.severity is not Severity.INFO]
+        findings = [f for f in check(programs[name]) if f.severity is not Severity.INFO]
         assert all(f.severity is Severity.WARNING for f in findings), name
         assert bool(findings) == (raised[name] is not None) == (told != ""), (name, raised[name])
         if told:
@@ -156,7 +152,7 @@ def test_what_jax_accepts_is_reported_with_its_defaults() -> None:
         "@jax.jit\ndef init():\n    made = jnp.ones((args.rows, 64))\n"
         "    return jax.lax.with_sharding_constraint(made, NamedSharding(mesh, P('model')))\n\n\ninit()\n"
     )
-    warned = [finding for finding in found(program) if finding.severity is Severity.WARNING]
+    warned = [finding for finding in check(program) if finding.severity is Severity.WARNING]
     # That an axis has one device by default is no mistake.
     assert [finding.code for finding in warned] == ["SHL205"]
     assert warned[0].message.endswith("(with the default --rows=7)")
@@ -181,4 +177,4 @@ def test_a_default_is_a_number_in_any_operation() -> None:
 
 
 def test_a_tree_that_is_not_known_is_brought_to_the_host() -> None:
-    assert not found(f"{START}import json\njax.device_get({{'a': 1, **json.load(open('x'))}})\n")
+    assert not check(f"{START}import json\njax.device_get({{'a': 1, **json.load(open('x'))}})\n")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from shardlint.api import Linter, Settings, source_from_text
+from support.checking import check
 
 HEADER = """
 import jax, jax.numpy as jnp, numpy as np
@@ -37,7 +36,7 @@ def test_slices(written: str) -> None:
     names: dict[str, object] = {}
     exec(f"{HEADER}y = x[:, {written}]", names)
     size = names["y"].shape[1]  # type: ignore[attr-defined]
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
+    found = check(program)
     told = next(one.message for one in found if "`y`" in one.message)
     known = 1 if written in SINGLE else OTHERS[written]
     assert ("[8, ?" in told) if known is None else f"f32[8, {known}]" in told

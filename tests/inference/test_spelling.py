@@ -12,9 +12,8 @@ from typing import Any
 
 import libcst as cst
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, source_from_text
-from shardlint.config.settings import Settings
 from shardlint.inference.syntax.file_parts import split, whole_units
 from shardlint.inference.syntax.node_fields import walk
 from shardlint.inference.syntax.typos import Names
@@ -275,7 +274,7 @@ def test_findings_of_a_misspelt_text_stand_where_it_is_written() -> None:
         "mesh = jax.make_mesh((4, 2), ('data', 'model'))\nweight = jnp.zeros((8, 8))\n"
         "x = ['🧪', jax.device_put(weightt, NamedSharding(mesh, P(None, 'data', 'model')))]\n"
     )
-    (finding,) = Linter(Settings()).check_source(source_from_text("a.py", text))
+    (finding,) = check(text, "a.py", devices=None)
     assert (finding.code, finding.span.line) == ("SHL201", 5)
     line = text.splitlines()[4]
     assert line[finding.span.column - 1 :].startswith("'model')))]")

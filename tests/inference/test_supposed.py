@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.laws.core.values import AxisType, Mesh
 
 HEAD = """\
@@ -40,8 +40,7 @@ LINES = [
 
 
 def codes(program: str, mesh: Mesh | None = None) -> list[str]:
-    settings = Settings(devices=8, mesh=mesh)
-    found = Linter(settings).check_source(source_from_text("program.py", HEAD + program))
+    found = check(HEAD + program, mesh=mesh)
     return [f.code for f in found]
 
 
@@ -75,7 +74,7 @@ def test_operators_meet_each_possible_value(operation: str) -> None:
         "    b = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P('y', 'x')))\n"
         f"    {operation}\n"
     )
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", HEAD + program))
+    found = check(HEAD + program)
     assert [f.severity.value for f in found if f.severity.value == "error"] == []
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from support.checking import check
+
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 
@@ -11,7 +13,6 @@ from typing import Any
 
 import jax
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Finding
 from shardlint.rules import all_rules
 
@@ -26,7 +27,7 @@ def run(program: str) -> dict[str, Any]:
 
 def found(program: str, code: str) -> list[Finding]:
     """Return the findings of a rule in a program."""
-    findings = Linter(Settings(devices=8, preview=True)).check_source(source_from_text("program.py", program))
+    findings = check(program, preview=True)
     return [finding for finding in findings if finding.code == code]
 
 

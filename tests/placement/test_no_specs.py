@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
+from support.checking import check
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Severity
@@ -27,7 +28,7 @@ mesh = Mesh(np.array(jax.devices()), ("x",))
 
 
 def errors(statements: str) -> list[str]:
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", HEAD + statements))
+    found = check(HEAD + statements)
     return [finding.code for finding in found if finding.severity is Severity.ERROR]
 
 

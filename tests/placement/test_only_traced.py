@@ -6,9 +6,9 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
+from support.checking import check
 from support.jax_answers import answers
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Severity
 
 HEADER = """\
@@ -56,7 +56,7 @@ def test_errors_are_of_what_is_done() -> None:
     }
     ended = answers(repeating, _fails, "a process each")
     for (_, call), program in programs.items():
-        found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
+        found = check(program)
         errors = [finding.message for finding in found if finding.severity is Severity.ERROR]
         if ended[program] if program in repeating else _raises(program):
             met[call] += bool(errors)

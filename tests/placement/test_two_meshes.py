@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Severity
 
 HEAD = """\
@@ -38,7 +38,7 @@ CALLS = [
 @pytest.mark.parametrize("axis", ["rows", "columns"])
 def test_the_mesh_that_is_found(context: str, call: str, axis: str) -> None:
     program = f"{HEAD}{context}\n    {call.format(repr(axis))}\n"
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
+    found = check(program)
     rejected = False
     try:
         exec(program, {"__name__": "__main__"})

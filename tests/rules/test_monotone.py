@@ -7,10 +7,9 @@ import random
 from pathlib import Path
 
 import pytest
+from support.checking import check
 from support.sizes import scale
 
-from shardlint.api import Linter, Settings, source_from_text
-from shardlint.laws.versions import parse_target
 from shardlint.rules import all_rules
 from shardlint.rules.base import AnyRule
 
@@ -29,8 +28,7 @@ Found = set[tuple[str, int]]
 
 
 def found(text: str, target: str | None = None) -> Found:
-    settings = Settings(devices=8, target_jax=None if target is None else parse_target(target))
-    findings = Linter(settings).check_source(source_from_text("program.py", text))
+    findings = check(text, target=target)
     return {(finding.code, finding.span.line) for finding in findings}
 
 

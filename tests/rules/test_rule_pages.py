@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import jax
 import pytest
+from support.jax_answers import jax_raises
 
 import jax_says
 from shardlint.api import Linter, Settings, source_from_text
@@ -18,7 +15,6 @@ from shardlint.laws.versions import parse_target
 from shardlint.model.findings import Severity
 from shardlint.rules import AnyRule, all_rules
 
-RUNNER = Path(__file__).parents[2] / "docs" / "tools" / "run_examples.py"
 RULES = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
 
 
@@ -32,17 +28,7 @@ def outcomes(request: pytest.FixtureRequest) -> dict[str, dict[str, Any] | None]
     programs = {
         f"{code} {kind}": getattr(rule, kind) for code, rule in rules.items() for kind in ("bad", "good")
     }
-    answer = subprocess.run(
-        [sys.executable, str(RUNNER)],
-        input=json.dumps(programs),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    said: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
-    assert said["jax"] == jax.__version__
-    outcomes: dict[str, dict[str, Any] | None] = said["outcomes"]
-    return outcomes
+    return jax_raises(programs)
 
 
 @RULES

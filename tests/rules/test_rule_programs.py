@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
-from shardlint.laws.versions import parse_target
-from shardlint.model.findings import Finding, Severity
+from shardlint.model.findings import Severity
 from shardlint.rules import AnyRule, all_rules
 
 RULES = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
 
 
-def check(program: str, rule: AnyRule) -> list[Finding]:
-    target = parse_target(rule.target) if rule.target else None
-    settings = Settings(devices=8, target_jax=target, preview=True)
-    return Linter(settings).check_source(source_from_text("program.py", program))
-
-
 @RULES
 def test_the_broken_program_has_the_finding_of_its_rule(rule: AnyRule) -> None:
-    found = {finding.code: finding for finding in check(rule.bad, rule)}
+    found = {finding.code: finding for finding in check(rule.bad, target=rule.target or None, preview=True)}
     assert rule.code in found
     told = {Severity.ERROR} if rule.raises else {Severity.WARNING, Severity.INFO}
     assert found[rule.code].severity in told
@@ -31,5 +24,5 @@ def test_the_broken_program_has_the_finding_of_its_rule(rule: AnyRule) -> None:
 
 @RULES
 def test_the_repaired_program_has_no_error_and_not_that_finding(rule: AnyRule) -> None:
-    found = check(rule.good, rule)
+    found = check(rule.good, target=rule.target or None, preview=True)
     assert [f for f in found if f.severity is Severity.ERROR or f.code == rule.code] == []

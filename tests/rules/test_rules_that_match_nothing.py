@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-
-from shardlint.api import Linter, Settings, source_from_text
+from support.checking import check
 
 PRELUDE = """
 import re
@@ -57,7 +56,7 @@ PROGRAMS: dict[str, bool] = {
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_table_is_reported_if_re_finds_nothing(program: str) -> None:
     text = f"{PRELUDE}\nNAMES = {NAMES}\n{program}\n"
-    found = [f for f in Linter(Settings()).check_source(source_from_text("p.py", text)) if f.code == "SHL603"]
+    found = [f for f in check(text, "p.py", devices=None) if f.code == "SHL603"]
     assert len(found) == PROGRAMS[program]
     if not found:
         return

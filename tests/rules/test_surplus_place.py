@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Severity
 
 PRELUDE = """import dataclasses
@@ -41,7 +41,7 @@ def test_surplus_names(text: str) -> None:
     program = PRELUDE + text + "\n"
     with pytest.raises(ValueError, match=r".+"):
         exec(compile(program, "program.py", "exec"), {})
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
+    found = check(program)
     assert [(f.code, f.span.line) for f in found if f.severity is Severity.ERROR] == [
         (REFUSED[text], len(program.splitlines()))
     ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.laws.versions.api_changes import QUANTILES
 from shardlint.laws.versions.other_changes import OTHERS
 from shardlint.laws.versions.queries import subjects
@@ -143,7 +143,7 @@ def test_only_ends_of_lines_end_lines(separator: str) -> None:
     """As `str.splitlines` does it, lines after a form feed would be counted wrongly."""
     text = f"import jax\ns = '{separator}'\njax.tree_map(abs, 1)\n"
     assert lines_of(text) == ["import jax", f"s = '{separator}'", "jax.tree_map(abs, 1)"]
-    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", text))
+    found = check(text)
     assert [(one.code, one.span.line) for one in found] == [("SHL802", 3)]
 
 

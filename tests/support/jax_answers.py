@@ -1,11 +1,13 @@
 """What JAX said of fixed programs: stored, so that JAX is asked of a program once a release.
 
 An answer is stored under the digest of the program and of what runs it, and of the releases installed:
-a changed program is asked anew by itself. With ``SHARDLINT_ASK_JAX=1`` all are asked anew, and stored:
+a changed program is asked anew by itself, each time. With ``SHARDLINT_ASK_JAX=new`` such answers are stored;
+with ``SHARDLINT_ASK_JAX=1`` all are asked anew, and stored:
 
     rm tests/data/jax_answers.json; SHARDLINT_ASK_JAX=1 python -m pytest tests/facts tests/placement …
 
-`test_jax_answers.py` asks JAX for a sample each time. Random suites store nothing.
+A run of the tests ends with the number of programs whose answers were not stored. `test_jax_answers.py` asks
+JAX for a sample each time.
 """
 
 from __future__ import annotations
@@ -29,8 +31,10 @@ RUNNER = ROOT / "docs" / "tools" / "run_examples.py"
 #: What an answer may depend on.
 LIBRARIES = ("jax", "jaxlib", "flax", "optax", "equinox", "jaxtyping", "numpy")
 
-#: With this set to 1, JAX is asked of all programs, and the answers are stored.
+#: With this set to 1, JAX is asked of all programs, and the answers are stored; with "new", new answers are.
 ANEW = "SHARDLINT_ASK_JAX"
+#: How many programs JAX was asked of in this process, since their answers are not stored.
+asked_of = 0
 
 #: The folders of an environment, as JAX's messages name them.
 _PACKAGES = re.compile(r"/[^\s\"']*/site-packages/")
@@ -47,12 +51,14 @@ def answers(programs: Mapping[str, str], ask: Ask, runner: str) -> dict[str, Any
         ask: asks JAX; is called once, with the programs of which nothing is stored.
         runner: the text of what `ask` runs, since the answers depend on it too.
     """
-    anew = os.environ.get(ANEW) == "1"
+    global asked_of
+    anew, storing = os.environ.get(ANEW) == "1", os.environ.get(ANEW) in ("1", "new")
     keys = {name: digest(text, runner) for name, text in programs.items()}
     known = {} if anew else stored()
     unknown = {name: text for name, text in programs.items() if keys[name] not in known}
     asked = {name: portable(answer) for name, answer in ask(unknown).items()} if unknown else {}
-    if anew:
+    asked_of += len(unknown)
+    if storing and asked:
         _store({keys[name]: answer for name, answer in asked.items()})
     return {name: asked[name] if name in unknown else known[key] for name, key in keys.items()}
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shardlint.rules import all_rules
 from support import jax_answers
 from support.documents import read_programs
 from support.fast import TESTS
@@ -15,7 +16,10 @@ from support.fast import TESTS
 
 def _programs() -> list[str]:
     documents = [path for path in TESTS.rglob("*.md") if path.name != "README.md"]
-    return [program.text for path in documents for program in read_programs(path)]
+    return [
+        *(program.text for path in documents for program in read_programs(path)),
+        *(text for rule in all_rules() for text in (rule.bad, rule.good)),
+    ]
 
 
 def test_jax_still_says_what_is_stored() -> None:
@@ -31,6 +35,7 @@ def test_jax_still_says_what_is_stored() -> None:
 
 def test_only_unknown_programs_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SHARDLINT_ASK_JAX", raising=False)
+    monkeypatch.setattr(jax_answers, "asked_of", 0)
     monkeypatch.setattr(jax_answers, "stored", lambda: {jax_answers.digest("a", "runner"): "stored"})
 
     def ask(programs: Mapping[str, str]) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 
 import pytest
+from support import checking
 
-from shardlint.api import Linter, Settings, source_from_cells, source_from_text
+from shardlint.api import Linter, Settings, source_from_cells
 from shardlint.laws.versions import parse_target
 from shardlint.model.findings import Finding, Severity
 
@@ -14,8 +15,7 @@ OF_NAMES = ("SHL801", "SHL802", "SHL803", "SHL804")
 
 
 def check(program: str, target: str = "0.12.0") -> list[Finding]:
-    settings = Settings(devices=8, target_jax=parse_target(target))
-    return Linter(settings).check_source(source_from_text("program.py", textwrap.dedent(program)))
+    return checking.check(textwrap.dedent(program), target=target)
 
 
 def told(program: str, target: str = "0.12.0") -> list[tuple[str, Severity, int]]:

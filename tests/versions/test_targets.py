@@ -5,24 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.checking import check
 
 from shardlint import linter
 from shardlint.api import Linter, Settings, load_settings, source_from_text
 from shardlint.engine import work_item
 from shardlint.engine.work_item import Analyzed
 from shardlint.laws.versions import NEWEST, RELEASES, Release, TargetError, parse_target, spans_text
-from shardlint.model.findings import Finding, Severity
+from shardlint.model.findings import Severity
 from shardlint.rules import all_rules
 from shardlint.source import Source
 
 
-def check(program: str, target: str) -> list[Finding]:
-    settings = Settings(devices=8, target_jax=parse_target(target))
-    return Linter(settings).check_source(source_from_text("program.py", program))
-
-
 def found(program: str, target: str) -> list[tuple[str, Severity]]:
-    return [(finding.code, finding.severity) for finding in check(program, target)]
+    return [(finding.code, finding.severity) for finding in check(program, target=target)]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +102,7 @@ with jax.set_mesh(mesh):
     ],
 )
 def test_an_error_is_what_every_release_rejects(target: str, severities: list[Severity]) -> None:
-    assert [f.severity for f in check(SET_MESH, target) if f.code == "SHL803"] == severities
+    assert [f.severity for f in check(SET_MESH, target=target) if f.code == "SHL803"] == severities
 
 
 def test_on_an_unknown_release_errors_are_of_what_never_changed() -> None:
@@ -128,7 +124,7 @@ NamedSharding(other, P(3))
 
 
 def test_a_warning_says_for_which_releases() -> None:
-    (finding,) = check(SET_MESH, ">=0.6")
+    (finding,) = check(SET_MESH, target=">=0.6")
     assert finding.message.endswith("since JAX 0.7.1 (on JAX 0.6.0 to 0.7.0)")
     assert finding.releases == parse_target(">=0.6,<0.7.1").releases
 

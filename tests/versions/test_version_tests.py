@@ -9,8 +9,8 @@ import types
 from typing import Any
 
 import pytest
+from support.checking import check
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.laws.versions import RELEASES, Release, Target
 
 _HEAD = """
@@ -121,8 +121,7 @@ def fails(program: str, release: Release, monkeypatch: pytest.MonkeyPatch) -> bo
 
 
 def claimed_of_all(program: str) -> set[Release]:
-    settings = Settings(target_jax=Target(RELEASES[0], RELEASES[-1]))
-    findings = Linter(settings).check_source(source_from_text("p.py", program))
+    findings = check(program, devices=None, target_jax=Target(RELEASES[0], RELEASES[-1]))
     return {release for f in findings if f.code == "SHL803" for release in f.releases or ()}
 
 
