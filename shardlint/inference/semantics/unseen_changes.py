@@ -31,11 +31,13 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.iterators import is_iterator
-from shardlint.inference.semantics.special_methods import REACHING_ALL, only_reads
+from shardlint.inference.semantics.argument_changes import ArgumentChanges, record_values
+from shardlint.inference.semantics.special_methods import REACHING_ALL
 from shardlint.inference.store.effect_log import EFFECTS
-from shardlint.inference.syntax.body_changes import READING_FUNCTIONS, READING_METHODS
-from shardlint.inference.syntax.leaks import COPY, PART, RESULT, Leaks, Outer, leaks
+from shardlint.inference.syntax.body_changes import READING_METHODS
+from shardlint.inference.syntax.leaks import ATTRIBUTE, COPY, PART, RESULT, Outer, Parameter, leaks
 from shardlint.inference.syntax.names_in_text import names_in
+from shardlint.inference.syntax.node_fields import Slot
 from shardlint.inference.syntax.units import BrokenText
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
@@ -132,6 +134,9 @@ def step_to(value: Value, step: str) -> Iterable[Value]:
         items = value.items.values() if isinstance(value, DictValue) and value.items else value.items or ()
         return (value,) if any(type(one) in HOLDING for one in items) else ()
     if isinstance(value, Instance):
+        if step == ATTRIBUTE:
+            held_by = record_values(value)
+            return (value,) if held_by is None else held_by
         held = value.attributes.get(step) or class_attribute(value.cls, step)
         if held is not None and not (isinstance(held, LibraryObject) and held.kind == "builtins.property"):
             return options(held)
@@ -155,6 +160,7 @@ class FunctionReader:
         self._function = function
         self.direct = DirectChanges()
         self._scope = function.scope.of_functions
+        self._arguments = ArgumentChanges()
         text = function.code.unit.text
         declared, words = names_in(text)
         self._words = words
@@ -235,11 +241,11 @@ class FunctionReader:
             if outer.name in held:
                 self._call(outer, name)
         for callee, given in found.given.items():
-            if callee in _COMPUTED or any(type(one) is Outer and one.name in held for one in given):
+            if callee in _COMPUTED or any(type(one) is Outer and one.name in held for _, one in given):
                 self._give(callee, given)
         if function.owner is not None:
             self.direct.changes |= {SetsOfClass(function.owner, name) for name in found.own_class}
-        for name in found.parameters & function.defaults.keys():
+        for name in {one.name for one in found.parameters} & function.defaults.keys():
             self.direct.changes.add(ChangesObject(function.defaults[name]))
         for name, holder in held.items():
             if any(map(is_iterator, options(holder.variables[name]))):
@@ -257,9 +263,10 @@ class FunctionReader:
             found = [part for one in found for part in step_to(one, step)]
         return found
 
-    def _change(self, outer: Outer) -> None:
-        """Note that an object may be changed, unless it cannot be."""
-        if outer.name in self._held and any(type(one) in HOLDING for one in self._values(outer)):
+    def _change(self, outer: Outer, path: tuple[str, ...] = ()) -> None:
+        """Note that an object, or what a path leads to from there, may be changed, unless it cannot be."""
+        outer = Outer(outer.name, outer.path + path)
+        if outer.name in self._held and any(map(_may_change, self._values(outer))):
             self.direct.changes.add(Changes(self._held[outer.name], outer.name, outer.path))
 
     def _set(self, outer: Outer, name: str) -> None:
@@ -283,74 +290,39 @@ class FunctionReader:
                     if isinstance(base, ClassValue)
                     for found in code_of(base.attributes.get(method))
                 ]
-                if functions and not any(map(self._changes_first, functions)):
+                if functions:
+                    for path in {path for found in functions for path in self._arguments.of_self(found)}:
+                        self._change(outer, path)
                     continue
             elif method in READING_METHODS and not is_iterator(one):
                 continue
             self._change(outer)
 
-    def _changes_first(self, method: Function | ClassValue) -> bool:
-        """Return whether a method may change its object."""
-        if isinstance(method, ClassValue):
-            return True
-        _, names, _ = method.code.parameters
-        found = _leaks(method)
-        return found is None or not names or names[0] in _given_on(found)
-
-    def _give(self, callee: str, given: set[Outer | str]) -> None:
+    def _give(self, callee: str, given: set[tuple[Slot, Outer | Parameter]]) -> None:
         """Note what a called function may do to outer objects that it gets."""
-        root, *path = callee.split(".")
-        holder = self._scope.find(root)
-        if holder is None:
-            if root in REACHING_ALL and not path:
-                self.direct.changes |= {
-                    Rebinds(self._scope.root, name)
-                    for name, value in self._scope.root.variables.items()
-                    if not isinstance(value, Function | ClassValue | ModuleValue | External | Native)
-                }
-            if not path and root in READING_FUNCTIONS:
-                return
-        elif all(self._keeps(option, path) for option in options(holder.variables[root])):
-            return
+        if callee in REACHING_ALL and self._scope.find(callee) is None:
+            self.direct.changes |= {
+                Rebinds(self._scope.root, name)
+                for name, value in self._scope.root.variables.items()
+                if not isinstance(value, Function | ClassValue | ModuleValue | External | Native)
+            }
         sets = callee.rpartition(".")[2] in _SETTING
-        for outer in given:
+        for slot, outer in given:
             if isinstance(outer, Outer):
-                if sets:
+                changed = self._arguments.of_argument(self._scope, callee, slot)
+                if sets and changed:
                     self._set(outer, ANY)
-                self._change(outer)
+                for steps in changed:
+                    self._change(outer, steps)
 
-    def _keeps(self, value: Value, path: list[str]) -> bool:
-        """Return whether a function leaves what it gets as it is."""
-        for step in path:
-            if isinstance(value, External):
-                value = External(f"{value.name}.{step}")
-            elif isinstance(value, ModuleValue):
-                value = value.run.scope.variables.get(step) or Unknown(step)
-            else:
-                return False
-        if isinstance(value, External):
-            return only_reads(value.name)
-        if isinstance(value, Native):
-            return value.wraps is None or self._keeps(value.wraps, [])
-        if isinstance(value, Function):
-            found = _leaks(value)
-            return found is not None and not _given_on(found)
-        return False
+
+def _may_change(value: Value) -> bool:
+    """Return whether an object, or one that it holds, can be changed."""
+    if isinstance(value, Tuple) and value.cls is None:
+        return any(_may_change(option) for item in value.items for option in options(item))
+    return type(value) in HOLDING
 
 
 def _is_open(value: Value) -> bool:
     """Return whether an object may take the place of a value that is not one, or not known."""
     return isinstance(value, Unknown) or (isinstance(value, Const) and value.value is None)
-
-
-def _leaks(function: Function) -> Leaks | None:
-    try:
-        return leaks(function.code.node)
-    except BrokenText:
-        return None
-
-
-def _given_on(found: Leaks) -> set[str]:
-    """Return the parameters that a function may change or hand on."""
-    given = (one for callee, every in found.given.items() if callee not in READING_FUNCTIONS for one in every)
-    return found.parameters | {one for one in given if isinstance(one, str)}

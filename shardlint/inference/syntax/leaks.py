@@ -7,20 +7,22 @@ that is only read (``cfg.size``, ``len(log)``) counts as unchanged.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import Any, NamedTuple
 
 import libcst as cst
 
 from shardlint.inference.syntax.body_changes import READING_FUNCTIONS, READING_METHODS, Body
-from shardlint.inference.syntax.node_fields import parts, walk
+from shardlint.inference.syntax.node_fields import Slot, argument_slots, parameters, parts, walk
 from shardlint.support.lazy_dataclass import dataclass
 
 #: The step of a path that leads to a part of a container, or to what a method returns.
 PART, RESULT = "[]", "()"
 #: The step that leads to a copy of a container, which holds the same items.
 COPY = "copy"
+#: The step that leads to some attribute of an object.
+ATTRIBUTE = "."
 _COPIES = frozenset({"list", "tuple", "set", "frozenset", "dict", "sorted"})
 #: Builtins whose result has no reference to their arguments.
 _FRESH = frozenset(
@@ -36,11 +38,25 @@ class Outer(NamedTuple):
     path: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a parameter holds, or what attributes lead to from there."""
+
+    name: str
+    path: tuple[str, ...] = ()
+
+
 class _Local(NamedTuple):
-    """A variable of the function, or of one inside it."""
+    """A variable of the function, or of one inside it, and the attributes that lead on from it."""
 
     scope: int
     name: str
+    path: tuple[str, ...] = ()
+
+    @property
+    def variable(self) -> _Local:
+        """The variable itself."""
+        return self if not self.path else _Local(self.scope, self.name)
 
 
 class _OwnClass(NamedTuple):
@@ -49,6 +65,8 @@ class _OwnClass(NamedTuple):
 
 _Source = Outer | _Local | _OwnClass
 _Sources = frozenset[_Source]
+#: What each argument of a call may hold.
+_Arguments = Sequence[tuple[Slot, _Sources]]
 _NOTHING: _Sources = frozenset()
 
 
@@ -58,17 +76,18 @@ class Leaks:
 
     ``bound`` are the outer variables that it binds. ``changed`` are objects that it may change or hand on,
     ``assigned`` those of which it sets an attribute, with its name. ``called`` are methods that it calls of
-    outer objects. ``given`` are outer objects and parameters that a function of this dotted name gets.
-    ``parameters`` are those that it may change or hand on. ``own_class`` are attributes that it sets of the
-    class of its first parameter.
+    outer objects. ``given`` are outer objects and parameters that a function of this dotted name gets, each
+    with the argument's position or keyword; None where a star hides it.
+    ``parameters`` are the parameters, or parts of them, that it may change or hand on. ``own_class`` are
+    attributes that it sets of the class of its first parameter.
     """
 
     bound: set[str] = field(default_factory=set)
     changed: set[Outer] = field(default_factory=set)
     assigned: set[tuple[Outer, str]] = field(default_factory=set)
     called: set[tuple[Outer, str]] = field(default_factory=set)
-    given: dict[str, set[Outer | str]] = field(default_factory=dict)
-    parameters: set[str] = field(default_factory=set)
+    given: dict[str, set[tuple[Slot, Outer | Parameter]]] = field(default_factory=dict)
+    parameters: set[Parameter] = field(default_factory=set)
     own_class: set[str] = field(default_factory=set)
 
 
@@ -107,7 +126,7 @@ class _Reader:
         self._holds: dict[_Local, set[_Source]] = defaultdict(set)
         #: What is changed or handed on.
         self._out: set[_Source] = set()
-        self._given: dict[str, set[_Source]] = defaultdict(set)
+        self._given: dict[str, set[tuple[Slot, _Source]]] = defaultdict(set)
         self._count = 0
         self._parameters: list[_Local] = []
         if isinstance(function, cst.GeneratorExp):
@@ -121,21 +140,28 @@ class _Reader:
         for source in self._reached(self._out):
             if isinstance(source, Outer):
                 self.found.changed.add(source)
-            elif source in self._parameters:
-                self.found.parameters.add(source.name)
-        for name, sources in self._given.items():
-            reached = self._reached(sources)
-            given = {one for one in reached if isinstance(one, Outer)}
-            self.found.given[name] = given | {one.name for one in self._parameters if one in reached}
+            else:
+                self.found.parameters.add(source)
+        for name, given in self._given.items():
+            self.found.given[name] = {(slot, one) for slot, held in given for one in self._reached([held])}
 
-    def _reached(self, sources: Iterable[_Source]) -> set[_Source]:
-        waiting, reached = list(sources), set()
+    def _reached(self, sources: Iterable[_Source]) -> set[Outer | Parameter]:
+        """Return the outer objects and parameters that these may be: all that a local variable may hold
+        counts where a part of it is named.
+        """
+        waiting, seen = list(sources), set()
+        reached: set[Outer | Parameter] = set()
         while waiting:
             one = waiting.pop()
-            if one not in reached:
+            if one in seen:
+                continue
+            seen.add(one)
+            if isinstance(one, Outer):
                 reached.add(one)
-                if isinstance(one, _Local):
-                    waiting += self._holds[one]
+            elif isinstance(one, _Local):
+                waiting += self._holds[one.variable]
+                if one.variable in self._parameters:
+                    reached.add(Parameter(one.name, one.path))
         return reached
 
     # -- scopes -------------------------------------------------------------------------------
@@ -159,7 +185,7 @@ class _Reader:
         return _Scope(self._count, own - elsewhere, elsewhere, around)
 
     def _function(self, node: cst.FunctionDef | cst.Lambda, around: _Scope | None) -> None:
-        params = _parameters(node.params)
+        params = parameters(node.params)
         scope = self._inside([node.body], around, [one.name.value for one in params])
         outside = around or _Scope(0, set(), set(), None)
         for one in params:
@@ -283,9 +309,9 @@ class _Reader:
                 elif isinstance(one, _OwnClass):
                     self.found.own_class.add(name)
                 else:
-                    self._holds[one] |= value
+                    self._holds[one.variable] |= value
             self._out |= {one for one in held if isinstance(one, _Local)}
-            if not all(isinstance(one, _Local) and one not in self._parameters for one in held):
+            if not all(isinstance(one, _Local) and one.variable not in self._parameters for one in held):
                 self._out |= value
 
     def _delete(self, node: cst.Del, scope: _Scope) -> _Sources:
@@ -337,51 +363,51 @@ class _Reader:
         return _NOTHING
 
     def _call(self, node: cst.Call, scope: _Scope) -> _Sources:
-        args = frozenset[_Source]().union(*[self._visit(one.value, scope) for one in node.args])
+        args = [(slot, self._visit(value, scope)) for slot, value in argument_slots(node)]
         function = node.func
         if isinstance(function, cst.Name):
             return self._call_name(function.value, args, scope)
         if isinstance(function, cst.Attribute):
             return self._call_method(function, args, scope)
-        self._out |= self._visit(function, scope) | args
+        self._out |= self._visit(function, scope).union(*[held for _, held in args])
         return _NOTHING
 
-    def _call_name(self, name: str, args: _Sources, scope: _Scope) -> _Sources:
+    def _give(self, callee: str, args: _Arguments) -> None:
+        self._given[callee] |= {(slot, one) for slot, held in args for one in held}
+
+    def _call_name(self, name: str, args: _Arguments, scope: _Scope) -> _Sources:
         found = self._resolve(name, scope)
+        every = _NOTHING.union(*[held for _, held in args])
         if not isinstance(found, Outer):
-            self._out |= {found, *args}
+            self._out |= {found, *every}
             return _NOTHING
-        if name == "type" and self._is_own(args):
+        if name == "type" and self._is_own(every):
             return frozenset({_OwnClass()})
-        self._given[name] |= args
+        self._give(name, args)
         if name not in READING_FUNCTIONS or name in _FRESH:
             return _NOTHING
-        return _further(args, COPY if name in _COPIES else PART)
+        if name == "getattr":
+            return _NOTHING.union(*[held if slot == 2 else _further(held, ATTRIBUTE) for slot, held in args])
+        return _further(every, COPY if name in _COPIES else PART)
 
-    def _call_method(self, function: cst.Attribute, args: _Sources, scope: _Scope) -> _Sources:
+    def _call_method(self, function: cst.Attribute, args: _Arguments, scope: _Scope) -> _Sources:
         method, held = function.attr.value, self._visit(function.value, scope)
         outer = [one for one in held if isinstance(one, Outer)]
         for one in outer:
             self.found.called.add((one, method))
-            self._given[".".join((one.name, *one.path, method))] |= args
+            self._give(".".join((one.name, *one.path, method)), args)
         if method not in READING_METHODS:
             self._out |= {one for one in held if not isinstance(one, Outer)}
             if not outer:
-                self._out |= args
+                self._out = self._out.union(*[held for _, held in args])
         return _further(held, RESULT)
 
 
-def _parameters(node: cst.Parameters) -> list[cst.Param]:
-    """Return all parameters in order."""
-    every = (*node.posonly_params, *node.params, node.star_arg, *node.kwonly_params, node.star_kwarg)
-    return [one for one in every if isinstance(one, cst.Param)]
-
-
 def _further(sources: _Sources, step: str) -> _Sources:
-    """Return what one step leads to: a part of a local's object counts as the object."""
-    if not any(type(one) is Outer for one in sources):
-        return sources
-    return frozenset(Outer(one.name, (*one.path, step)) if isinstance(one, Outer) else one for one in sources)
+    """Return what one step leads to."""
+    return frozenset(
+        one if isinstance(one, _OwnClass) else one._replace(path=(*one.path, step)) for one in sources
+    )
 
 
 def _names_of(target: Any) -> Iterable[str]:

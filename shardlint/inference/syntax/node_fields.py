@@ -12,6 +12,9 @@ from typing import Any
 
 import libcst as cst
 
+#: The position or the keyword of an argument; None where a star hides it.
+Slot = int | str | None
+
 _NAMES: dict[type[cst.CSTNode], str] = {
     # Statements
     cst.Module: "body",
@@ -164,3 +167,17 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         part = waiting.pop()
         yield part
         waiting.extend(parts(part))
+
+
+def argument_slots(node: cst.Call) -> Iterator[tuple[Slot, cst.BaseExpression]]:
+    """Yield the arguments of a call, each with its position or keyword."""
+    starred = False
+    for position, one in enumerate(node.args):
+        starred = starred or bool(one.star)
+        yield one.keyword.value if one.keyword else None if starred else position, one.value
+
+
+def parameters(node: cst.Parameters) -> list[cst.Param]:
+    """Return all parameters in order."""
+    every = (*node.posonly_params, *node.params, node.star_arg, *node.kwonly_params, node.star_kwarg)
+    return [one for one in every if isinstance(one, cst.Param)]
