@@ -72,6 +72,19 @@ def judge_spmd(axes: Sequence[str], spec: Spec, mesh: Mesh | None) -> Verdict:
     return Accepted()
 
 
+def judge_resharded(axes: Sequence[str], spec: Spec) -> Verdict:
+    """Judge a `reshard` of an array whose dimension along these Explicit axes `vmap` maps over.
+
+    The mapped dimension stays along them (`pjit._reshard_batcher`).
+    """
+    named = {axis for entry in spec.entries for axis in entry_axes(entry)}
+    for axis in axes:
+        if axis in named:
+            detail = f'`vmap` maps over a dimension along "{axis}", and {spec} gives it to another'
+            return Rejected(Cause.DUPLICATE_AXIS, "DuplicateSpecError", "trace", axis=axis, detail=detail)
+    return Accepted()
+
+
 def judge_over_devices(leaf: Leaf, devices: Dim, *, traced: bool) -> Verdict:
     """Judge a `pmap` over this many devices: one example each, so there may not be more examples.
 

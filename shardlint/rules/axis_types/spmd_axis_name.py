@@ -2,7 +2,8 @@
 
 ## What it does
 Finds a `with_sharding_constraint` inside `jax.vmap(spmd_axis_name=)` that names the same mesh axis, or whose
-mesh has no such axis.
+mesh has no such axis. On Explicit axes, finds a `jax.reshard` inside `jax.vmap` to an axis along which the
+mapped dimension already lies.
 
 ## Why is this bad?
 `spmd_axis_name` is the mesh axis that the mapped dimension lies along in every constraint inside. A mesh axis
@@ -42,7 +43,7 @@ jax.jit(jax.vmap(double, spmd_axis_name="data"))(jnp.ones((8, 16)))
 
 ## What JAX says
 `ValueError` as the function is traced (JAX 0.10.2). Constraints on arrays that are not mapped over are left
-alone.
+alone. For a `reshard` it is `DuplicateSpecError`.
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html
@@ -72,7 +73,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL710",
     name="spmd-axis-name",
-    summary="A constraint inside vmap conflicts with its spmd_axis_name",
+    summary="A constraint inside vmap conflicts with the axes of the mapped dimension",
     docs=__doc__,
     kinds=(CallUse,),
     check=check,

@@ -14,7 +14,7 @@ SHL101 | A tuple inside PartitionSpec cannot contain a nested tuple. Got partiti
     *
 SHL102 | partitions cannot overlap with unreduced axes passed to PartitionSpec. Got partitions: * and
     unreduced axes: *
-SHL102 SHL508 SHL706 | A single NamedSharding spec specification can map every mesh axis to at most one
+SHL102 SHL508 SHL706 SHL710 | A single NamedSharding spec specification can map every mesh axis to at most one
     positional dimension, but * has duplicate entries for *
 SHL103 | shard_map in_specs argument must refer to an axis marked as manual *, but:
 SHL103 SHL506 SHL505 SHL105 SHL502 SHL706 SHL710 | Resource axis: * of * is not found in mesh: *

@@ -41,7 +41,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     record_mismatch,
 )
 from shardlint.inference.overlays.jax.transforms.jit_arguments import layout_of
-from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_constraint
+from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_constraint, note_reshard
 from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, map_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
@@ -139,6 +139,7 @@ def _reshard(call: Call) -> Value:
     """`jax.sharding.reshard(xs, out_shardings)`."""
     tree, shardings = call.bind("xs", "out_shardings")
     assert tree is not None and shardings is not None
+    note_reshard(call, tree, shardings)
     return _spread(call, RESHARD, traced(tree), shardings)
 
 

@@ -26,7 +26,7 @@ from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.type_conversion import in_type, struct_type
 from shardlint.inference.overlays.jax.explicit.vmap import Mapped
 from shardlint.inference.overlays.jax.transforms.jit import function_name
-from shardlint.inference.overlays.jax.transforms.spmd_axis_name import refuse_constraints
+from shardlint.inference.overlays.jax.transforms.spmd_axis_name import refuse_constraints, refuse_reshards
 from shardlint.inference.overlays.jax.transforms.vmap_arguments import refuse_mapping
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays, traced, untyped
 from shardlint.inference.overlays.pytrees.trees import tree_map
@@ -145,6 +145,8 @@ def _mapped(
     over = [not is_none(axis) for axis in axes]
     if refuse_constraints(call, function, args, over, options.get("spmd_axis_name")):
         return Unknown("vmap of a constraint that names its mapped axis")
+    if refuse_reshards(call, function, args, over, mapped.entry):
+        return Unknown("vmap of a reshard that names its mapped axis")
     result = _named(call, function, args, kwargs, size, options["axis_name"])
     return _put_axis(result, out_axes, size, mapped)
 

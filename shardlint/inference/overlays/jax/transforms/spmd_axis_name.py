@@ -1,8 +1,12 @@
-"""``vmap(spmd_axis_name=)``: the mesh axes of the mapped dimension in constraints inside."""
+"""The mesh axes of the dimension that `vmap` maps over, in what the function does with its arrays.
+
+``spmd_axis_name=`` gives them to constraints inside; Explicit axes are those of the arrays themselves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.values import (
@@ -21,7 +25,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import context_me
 from shardlint.inference.overlays.jax.transforms.taint import following, is_marked, marked
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_prefix
 from shardlint.inference.overlays.recording import record_of_value
-from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.laws.core.values import Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.core.witness_data import (
     Known,
@@ -34,12 +38,19 @@ from shardlint.laws.core.witness_data import (
     sharding_data,
     spec_data,
 )
-from shardlint.laws.transforms.vmap import judge_spmd
+from shardlint.laws.transforms.vmap import judge_resharded, judge_spmd
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
 
 #: A constraint on a mapped array: its place, the spec, and the mesh, which is not looked at for shard_map.
 Constraint = tuple[Place, Spec, Mesh | None]
+
+
+class Reshard(NamedTuple):
+    """A `reshard` of a mapped array."""
+
+    place: Place
+    spec: Spec
 
 
 def note_constraint(call: Call, tree: Value, target: Value) -> None:
@@ -51,6 +62,20 @@ def note_constraint(call: Call, tree: Value, target: Value) -> None:
         mesh = _mesh_of(call, leaf)
         if watched is not None and is_marked(array) and mesh is not None and isinstance(spec, SpecValue):
             watched.append((call.place, spec.spec, mesh))
+        return array
+
+    if watched is not None:
+        map_prefix(target, tree, record_leaf)
+
+
+def note_reshard(call: Call, tree: Value, target: Value) -> None:
+    """Record what reshards a mapped array, for the `vmap` that watches."""
+    watched = call.interpreter.context.watched
+
+    def record_leaf(leaf: Value, array: Array, _: str) -> Array:
+        spec = leaf.spec if isinstance(leaf, ShardingValue) else leaf
+        if watched is not None and is_marked(array) and isinstance(spec, SpecValue):
+            watched.append(Reshard(call.place, spec.spec))
         return array
 
     if watched is not None:
@@ -89,18 +114,15 @@ def _mesh_of(call: Call, target: Value) -> Mesh | None:
 def refuse_constraints(
     call: Call, function: Value, args: Sequence[Value], mapped: Sequence[bool], spmd: Value | None
 ) -> bool:
-    """Record a constraint inside that names an axis of spmd_axis_name; return whether there is one.
-
-    The function is evaluated once more from its mapped arguments.
-    """
+    """Record a constraint inside that names an axis of spmd_axis_name; return whether there is one."""
     names = (spmd,) if as_items(spmd) is None else as_items(spmd)
     axes = [axis for axis in map(as_str, names or ()) if axis is not None]
     if spmd is None or is_none(spmd) or not axes or len(axes) != len(names or ()) or call.kwargs:
         return False
-    whole = [marked(arg) if on else arg for arg, on in zip(args, mapped, strict=True)]
-    interpreter, found = call.interpreter, list[Constraint]()
-    with following(interpreter, watched=found):
-        interpreter.call(function, whole, {}, call.place)
+    interpreter = call.interpreter
+    found: list[Constraint] = [
+        one for one in _watched(call, function, args, mapped) if not isinstance(one, Reshard)
+    ]
     for place, spec, mesh in found:
         if mesh is not None:
             for name in (*axes, *name_links.names_in(spec)):
@@ -112,6 +134,37 @@ def refuse_constraints(
             record_of_value(interpreter, "jax.vmap", verdict, place, *calls, facts=[mapped_here])
             return True
     return False
+
+
+def refuse_reshards(
+    call: Call, function: Value, args: Sequence[Value], mapped: Sequence[bool], along: Entry
+) -> bool:
+    """Record a `reshard` inside that names an Explicit axis along which the mapped dimension lies; return
+    whether there is one.
+    """
+    axes = entry_axes(along)
+    if not axes or call.kwargs:
+        return False
+    for one in _watched(call, function, args, mapped):
+        if not isinstance(one, Reshard):
+            continue
+        verdict = judge_resharded(axes, one.spec)
+        if isinstance(verdict, Rejected):
+            mapped_here = Fact("the function is mapped here", call.place, kind="call")
+            record_of_value(call.interpreter, "jax.vmap", verdict, one.place, facts=[mapped_here])
+            return True
+    return False
+
+
+def _watched(
+    call: Call, function: Value, args: Sequence[Value], mapped: Sequence[bool]
+) -> list[Constraint | Reshard]:
+    """Return what a function does with its mapped arguments; it is evaluated once more."""
+    whole = [marked(arg) if on else arg for arg, on in zip(args, mapped, strict=True)]
+    found = list[Constraint | Reshard]()
+    with following(call.interpreter, watched=found):
+        call.interpreter.call(function, whole, {}, call.place)
+    return found
 
 
 def _calls(axes: tuple[str, ...], spec: Spec, mesh: Mesh | None) -> tuple[Known, Known]:
