@@ -79,6 +79,8 @@ SHL209 | vmap was requested to map its argument along axis * which implies that 
 SHL210 | Expected * per-device arrays *, but got *
 SHL210 | Expected shard shape * doesn't match the single device array shape * Shape of Array is * with
     sharding *
+SHL211 | Compiled object called with input sharding(s) does not match the sharding(s) the computation was
+    compiled with. Here are the * mismatches:
 SHL211 | Computation was compiled for input shardings that disagree with the shardings of arguments passed
     to it. Here are the * mismatches:
 SHL212 | If backend or device is specified on jit, then in_shardings should not be specified.
