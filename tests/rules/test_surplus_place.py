@@ -22,12 +22,18 @@ rules = Rules()
 table = {"embed": "data", "mlp": "model"}
 def spec(*names):
     return P(*(table[name] for name in names))
+def plain(*names):
+    return P(*names)
+def place(x, names):
+    return jax.device_put(x, NamedSharding(mesh, P(*names)))
 """
 #: What is refused, and the code that says so; it is on the last line.
 REFUSED = {
     "with jax.set_mesh(mesh):\n    nnx.Param(jnp.zeros(8), out_sharding=rules('embed', 'mlp'))": "SHL501",
     "jax.device_put(jnp.zeros(8), NamedSharding(mesh, spec('embed', 'mlp')))": "SHL201",
     "jax.device_put(jnp.zeros(8), NamedSharding(mesh, P(*rules('embed', 'mlp'))))": "SHL201",
+    "jax.device_put(jnp.zeros(8), NamedSharding(mesh, plain('data', None)))": "SHL201",
+    "place(jnp.zeros(8), ('data', None))": "SHL201",
     "jax.device_put(jnp.zeros(()), NamedSharding(mesh, spec('mlp')))": "SHL203",
     "jax.shard_map(lambda x: x.sum(), mesh=mesh, in_specs=P('data'), out_specs=spec('embed'))(jnp.ones(8))": (
         "SHL302"

@@ -180,9 +180,23 @@ def entry_of(use: SpecHolder, dimension: int | None) -> Entry:
 
 
 def surplus_place(use: SpecHolder, dimension: int | None) -> Place:
-    """Return the place of a surplus entry; if it was looked up by a name, the place of that name."""
+    """Return the place of a surplus entry; if it was looked up by a name, the place of that name.
+
+    An entry that was passed on as an argument may have none. Then another entry, in a call that leads to the
+    use, shows where the spec is written.
+    """
+    places: Sequence[Place | None] = use.entry_places
+    if dimension is not None and dimension < len(places) and places[dimension] is None:
+        known = ((abs(i - dimension), i) for i, one in enumerate(places) if one and _in_a_call(use, one))
+        dimension = min(known, default=(0, dimension))[1]
     place = entry_place(use, dimension)
     return place.name if isinstance(place, LookedUp) else place
+
+
+def _in_a_call(use: SpecHolder, place: Place) -> bool:
+    """Return whether a place is in the use, or in a call that leads to it."""
+    written = place.resolve()
+    return any(written in at.resolve() for at in (use.place, *(fact.place for fact in use.facts)))
 
 
 def meeting(use: SpecHolder, dimension: int | None) -> tuple[Place, tuple[Fact, ...]]:
@@ -195,8 +209,7 @@ def meeting(use: SpecHolder, dimension: int | None) -> tuple[Place, tuple[Fact, 
     place = entry_place(use, dimension)
     if not isinstance(use, Placement) or not use.beside or use.api in FLAX_APIS:
         return place, ()
-    written = place.resolve()
-    if any(written in at.resolve() for at in (use.place, *(fact.place for fact in use.facts))):
+    if _in_a_call(use, place):
         return place, ()
     return use.place, (Fact(f"{spec_text(use)} is written here", place),)
 
