@@ -123,7 +123,7 @@ def _only_lays_out(one: Instruction) -> bool:
 
 
 def _weight(one: Instruction, inside: Computation, whole: dict[str, int]) -> str:
-    """Return the argument of which a gather makes the whole on each device, "" if it is of another kind."""
+    """Return the argument that a gather assembles on each device, "" if it gathers anything else."""
     at: Instruction | None = one
     while at is not None and at.opcode in ("all-gather", "convert", *_LAYOUT) and at.operands:
         at = inside.by_name.get(at.operands[0][0])

@@ -15,7 +15,7 @@ PATIENCE = 1.0
 
 
 class ProgressBar:
-    """Call it with the phase, the number done and the total; use it in ``with``."""
+    """A context manager that shows progress when called with the phase, the number done and the total."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._show = sys.stderr.isatty() and not quiet

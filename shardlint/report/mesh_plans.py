@@ -60,9 +60,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The cheapest change that lets a chip hold the model on a mesh which is ``over`` its memory now.
+    """The cheapest change of layouts with which a chip holds its part of the model on a mesh.
 
-    ``layouts`` is empty where no few parameters make the difference.
+    Now that part exceeds the chip's memory by ``over`` bytes. ``layouts`` is empty if a few changes do not
+    suffice.
     """
 
     chip: Chip

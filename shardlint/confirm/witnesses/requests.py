@@ -56,7 +56,7 @@ def known_int(size: object) -> int:
 
 
 def known(data: Data | None) -> Data:
-    """Return data. Raises NotRunnable where there are none."""
+    """Return data that is known. Raises NotRunnable for None."""
     if data is None:
         raise NotRunnable("not all values that it needs are known")
     return data
