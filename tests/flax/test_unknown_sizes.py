@@ -97,18 +97,20 @@ class Net(nn.Module):
 
 
 def named(library: str, text: str) -> set[str]:
-    """The parameters that Flax makes with names."""
+    """The parameters that Flax makes with names; no array is made."""
     real: dict[str, Any] = {}
     exec(program(library, text), real)
     mesh = jax.sharding.Mesh(jax.devices()[:1], ("x",))
     if library == "nnx":
         with jax.set_mesh(mesh):
-            made = real["make"](CONFIG)
+            made = nnx.eval_shape(
+                lambda: real["make"](SimpleNamespace(**{**vars(CONFIG), "rngs": nnx.Rngs(0)}))
+            )
         held = (
             {("value",): made} if isinstance(made, nnx.Variable) else dict(nnx.to_flat_state(nnx.state(made)))
         )
         return {str(path[-1]) for path, leaf in held.items() if leaf.get_metadata().get("out_sharding")}
-    variables = real["Net"](CONFIG).init(jax.random.key(0), jnp.ones((2, 8)))
+    variables = jax.eval_shape(real["Net"](CONFIG).init, jax.random.key(0), jnp.ones((2, 8)))
     leaves = jax.tree_util.tree_flatten_with_path(
         variables["params"], is_leaf=lambda leaf: isinstance(leaf, nn.Partitioned)
     )[0]
