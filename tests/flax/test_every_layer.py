@@ -11,6 +11,7 @@ import pytest
 from flax import nnx
 from flax_calls import SCALE, run_program
 from layer_programs import LINEN, NNX, POOLS, linen_program, nnx_program, pool_program
+from support.tracing import run_traced
 
 from shardlint.inference.domain.values import Array, DictValue, LibraryObject, SpecValue, Value, as_items
 from shardlint.laws.core.verdicts import Rejected
@@ -64,7 +65,7 @@ def compare(text: str, *names: str) -> tuple[int, int] | None:
     """How many leaves there are and how many are known, all alike; None where Flax refuses the program."""
     real: dict[str, Any] = {}
     try:
-        exec(text, real)
+        run_traced(text, real)
     except REFUSED:
         return None
     found, uses = run_program(text)

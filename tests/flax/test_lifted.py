@@ -9,6 +9,7 @@ import flax.linen as nn
 import jax
 import pytest
 from flax_calls import SCALE, flat_arrays, flat_specs, run_program
+from support.tracing import run_traced
 
 from shardlint.inference.domain.values import Array, LibraryObject, SpecValue, Value
 from shardlint.inference.overlays.flax.common.metadata import PARTITIONED
@@ -116,7 +117,7 @@ def test_random_stacks() -> None:
         text = program(draw)
         real: dict[str, Any] = {}
         try:
-            exec(text, real)
+            run_traced(text, real)
         except nn.meta.errors.PartitioningUnspecifiedError:
             refused += 1
             _, uses = run_program(text)

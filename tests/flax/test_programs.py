@@ -8,6 +8,7 @@ import jax
 import pytest
 from flax import nnx
 from flax_calls import flat_arrays, flat_specs, run_program
+from support.tracing import run_traced
 
 from shardlint.inference.domain.values import Array
 from shardlint.model.uses import ParameterUse
@@ -265,7 +266,7 @@ def test_linen_program(body: str) -> None:
     import flax.linen as nn
 
     real: dict[str, Any] = {}
-    exec(program(body), real)
+    run_traced(program(body), real)
     found, all_uses = run_program(program(body))
     uses = [use for use in all_uses if isinstance(use, ParameterUse)]
     arrays = {
@@ -284,7 +285,7 @@ def test_linen_program(body: str) -> None:
 @pytest.mark.parametrize("body", NNX.values(), ids=NNX)
 def test_nnx_program(body: str) -> None:
     real: dict[str, Any] = {}
-    exec(program(body), real)
+    run_traced(program(body), real)
     found, all_uses = run_program(program(f"{body}\nstate = nnx.state(model, nnx.Param)"))
     uses = [use for use in all_uses if isinstance(use, ParameterUse)]
     arrays = {

@@ -9,6 +9,7 @@ import jax
 from flax import nnx
 from flax_calls import run_program
 from flax_models import IMPORTS, MODELS
+from support.tracing import run_traced
 
 from shardlint.inference.domain.values import (
     Array,
@@ -98,7 +99,7 @@ def _leaf(leaf: Value | None, path: tuple[str, ...]) -> Leaves:
 def agree(text: str, *names: str) -> tuple[int, int]:
     """Run a program both ways: how many leaves are known of how many, all of them alike."""
     real: dict[str, Any] = {}
-    exec(HEADER + text, real)
+    run_traced(HEADER + text, real)
     found, uses = run_program(HEADER + text)
     assert not any(isinstance(getattr(use, "verdict", None), Rejected) for use in uses), text
     known = total = 0
