@@ -10,6 +10,7 @@ import jax
 import pytest
 from equinox_programs import LAYERS, PRELUDE, TREES
 from support.sizes import size
+from support.tracing import run_traced
 
 from shardlint.api import source_from_text
 from shardlint.inference import InferenceSettings, analyze
@@ -24,7 +25,7 @@ Leaf = tuple[object, str | None]
 def real_leaves(expression: str) -> list[Leaf]:
     """Shape and dtype of each array in what an expression makes."""
     names: dict[str, object] = {"__name__": "__main__"}
-    exec(PRELUDE + f"value = {expression}", names)
+    run_traced(PRELUDE + f"value = {expression}", names)
     arrays = jax.tree.leaves(eqx.filter(names["value"], eqx.is_array))
     return [(array.shape, str(array.dtype)) for array in arrays]
 
