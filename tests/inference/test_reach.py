@@ -59,7 +59,7 @@ REACHING = {
     "imported inside": "def entry(x):\n    from jax import device_put as place\n"
     "    place(jnp.zeros(6), NamedSharding(mesh, P('model')))",
     "a sharding of the module": "S = NamedSharding(mesh, P('model'))\n"
-    "def entry(x):\n    jnp.zeros(6, out_sharding=S)",
+    "def entry(x):\n    jax.device_put(jnp.zeros(6), S)",
     "what jit was given": "f = jax.jit(lambda x: x, in_shardings=NamedSharding(mesh, P('model')))\n"
     "def entry(x):\n    f(jnp.zeros(6))",
     "what jit was given by a helper": "def make(f, given):\n    return jax.jit(f, in_shardings=given)\n"

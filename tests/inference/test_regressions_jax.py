@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from inspect import cleandoc
 
+import jax
 import pytest
 
 from shardlint.api import Linter, source_from_text
@@ -99,6 +102,9 @@ PROGRAMS = {
     ),
 }  # fmt: skip
 
+#: What newer releases refuse, and is missed: results are no longer cast to what out_specs say.
+REFUSED_SINCE = {"what out_specs leave unreduced may vary": (0, 11)}
+
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nothing_is_said_of_what_runs(name: str) -> None:
@@ -106,4 +112,8 @@ def test_nothing_is_said_of_what_runs(name: str) -> None:
     source = source_from_text("program.py", f"{HEADER}{program}\n")
     found = [f for f in Linter(Settings()).check_source(source) if f.severity is Severity.ERROR]
     assert not found, found
-    exec(compile(f"{HEADER}{program}\n{caller}\n", "program.py", "exec"), {})
+    refused = jax.__version_info__ >= REFUSED_SINCE.get(name, (99,))
+    code = compile(f"{HEADER}{program}\n{caller}\n", "program.py", "exec")
+    # A mesh that is set for good is that of its thread.
+    with ThreadPoolExecutor(1) as thread, pytest.raises(ValueError) if refused else nullcontext():
+        thread.submit(exec, code, {}).result()

@@ -57,7 +57,7 @@ def rewritten(
 ) -> ReadText:
     """Return a text with misspelt names and module attributes replaced."""
     tree = ast.parse(wrapped(text, indented))
-    nodes = list(_names(tree, ()))
+    nodes = [(_scope(path, meanings), node) for path, node in _names(tree, ())]
     first = set(map(id, _called_first(tree)))
     names = [
         (path, node)
@@ -83,6 +83,13 @@ def rewritten(
         shift[number] += len(one.meaning.encode()) - len(name)
         moved.append(Moved(number, len(before) + len(one.meaning), len(one.name) - len(one.meaning)))
     return ReadText("".join(lines), tuple(moved))
+
+
+def _scope(path: Path, meanings: Mapping[Path, Meanings]) -> Path:
+    """Return the scope of a place: since Python 3.12 most comprehensions belong to what is around them."""
+    while path not in meanings and path and path[-1][0] in _COMPREHENSIONS.values():
+        path = path[:-1]
+    return path
 
 
 def _change(node: ast.Attribute, meaning: str) -> _Change:
