@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.command import run_decoded as run
 
 from shardlint.api import known_rules
+from shardlint.rules.messages import jax_errors
+from shardlint.rules.messages.jax_errors import codes_of, sentences
 
 
 def test_the_beginning_of_a_code_lists_its_rules(tmp_path: Path) -> None:
@@ -65,3 +71,21 @@ def test_the_demo_shows_confirmed_findings_a_picture_and_what_is_next(tmp_path: 
     assert "shardlint src --confirm" in done.stdout
     assert len(done.stdout.splitlines()) < 64
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("sentence", [sentence for sentence, _ in sentences()][::9])
+def test_a_text_made_of_the_beginnings_of_a_message_takes_no_time(sentence: str) -> None:
+    """There are as many ways to choose them as the length to the power of their number."""
+    *beginnings, _ = sentence.split("*")
+    text = " x ".join(beginnings) * (200_000 // (len(sentence) + 1))
+    begun = time.process_time()
+    codes_of(text)
+    assert time.process_time() - begun < 5
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from("ab* "), max_size=8), st.text("abx ", max_size=14))
+def test_a_sentence_is_found_as_a_regular_expression_finds_it(sentence: list[str], text: str) -> None:
+    parts = [re.escape(stripped) for part in "".join(sentence).split("*") if (stripped := part.strip())]
+    found = re.search(".*?".join(parts), text) is not None
+    assert jax_errors._stands_in("".join(sentence), text) is found

@@ -6,8 +6,12 @@ The table is written by `tests/versions/jax_errors.py`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cache
 
+#: The most characters that a message has between two parts of its sentence.
+_MOST_BETWEEN = 2_002
 #: An entry begins at the margin: the rules' codes, and the beginning of the message; ``*`` is what varies.
 SENTENCES = r"""
 SHL101 | A tuple inside PartitionSpec cannot contain a nested tuple. Got partition: * and the nested tuple:
@@ -209,12 +213,39 @@ def codes_of(error: str) -> list[str]:
     ``error`` is pasted text: a message of JAX, or a whole traceback.
     """
     text = " ".join(error.split())
-    found = [(sentence, codes) for sentence, codes in sentences() if _pattern(sentence).search(text)]
+    found = [(sentence, codes) for sentence, codes in sentences() if _stands_in(sentence, text)]
     found.sort(key=lambda one: -len(one[0].replace("*", "")))
     return list(dict.fromkeys(code for _, codes in found for code in codes))
 
 
+def _stands_in(sentence: str, text: str) -> bool:
+    """Return whether the parts of a sentence stand in a text one after the other, each near the one before.
+
+    A regular expression would try all ways to choose them, which takes long for a text made for that.
+    """
+    ends: list[int] | None = None
+    for part in _parts(sentence):
+        found = _places_of(part, text)
+        ends = [start + len(part) for start in found if ends is None or _is_near(ends, start)]
+        if not ends:
+            return False
+    return True
+
+
+def _places_of(part: str, text: str) -> Iterator[int]:
+    """Yield where a part begins in a text."""
+    start = text.find(part)
+    while start >= 0:
+        yield start
+        start = text.find(part, start + 1)
+
+
+def _is_near(ends: list[int], start: int) -> bool:
+    """Return whether one of these places, in order, lies shortly before another."""
+    before = bisect_right(ends, start)
+    return before > 0 and start - ends[before - 1] <= _MOST_BETWEEN
+
+
 @cache
-def _pattern(sentence: str) -> re.Pattern[str]:
-    parts = (re.escape(part.strip()) for part in sentence.split("*"))
-    return re.compile(r"\s?.{0,2000}?\s?".join(part for part in parts if part))
+def _parts(sentence: str) -> tuple[str, ...]:
+    return tuple(stripped for part in sentence.split("*") if (stripped := part.strip()))
