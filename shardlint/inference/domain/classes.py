@@ -50,7 +50,9 @@ def _merged(orders: list[list[Value]]) -> Iterator[Value]:
 
 def library_bases(cls: ClassValue) -> frozenset[str]:
     """Return the canonical names of the library classes that a class derives from."""
-    return frozenset(base.name for base in lineage(cls) if isinstance(base, External))
+    if cls.libraries is None or not cls.lineage:
+        cls.libraries = frozenset(base.name for base in lineage(cls) if isinstance(base, External))
+    return cls.libraries
 
 
 def has_unknown_base(cls: ClassValue) -> bool:

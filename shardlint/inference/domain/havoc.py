@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from shardlint.inference.domain.classes import library_bases
 from shardlint.inference.domain.values import (
@@ -26,6 +25,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.store.effect_log import EFFECTS, changed_for_all, changing, lose
 from shardlint.laws.core.values import Unknown
+from shardlint.support.lazy_dataclass import replace
 
 #: Values with contents that can be made unknown.
 HOLDING = frozenset({Alternatives, Tuple, ListValue, DictValue, LibraryObject, SetValue, Instance, Bound})

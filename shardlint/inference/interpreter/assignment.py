@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -30,6 +29,7 @@ from shardlint.inference.semantics.subscripts import get_item
 from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
+from shardlint.support.lazy_dataclass import replace
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine

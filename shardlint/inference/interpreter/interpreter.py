@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Set
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -60,6 +59,7 @@ from shardlint.laws.versions import Release
 from shardlint.model.origins import origins_in
 from shardlint.model.spans import Place, Span
 from shardlint.model.uses import ArrayUse, Environment, FileProblem, Use
+from shardlint.support.lazy_dataclass import replace
 from shardlint.support.temporarily import Meanwhile
 
 if TYPE_CHECKING:

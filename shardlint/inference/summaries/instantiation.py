@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import fields
 from operator import is_
 from typing import Any
 
@@ -28,6 +28,7 @@ from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Expr, Quotient, Remainder, Symbol, renewed
 from shardlint.laws.core.values import Mesh, Unknown
+from shardlint.support.lazy_dataclass import replace
 
 _PARTS = {kind: parts_of(kind) for kind in FROZEN}
 #: Kinds of parts that no run creates; most parts are of these.

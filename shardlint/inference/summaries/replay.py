@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from shardlint.inference.domain.values import Function, Instance, Tuple, Value
@@ -15,6 +14,7 @@ from shardlint.inference.summaries.instantiation import Instantiation
 from shardlint.inference.summaries.summary import CallSummary
 from shardlint.model.spans import Place
 from shardlint.model.uses import ArrayUse, ParameterUse, Use
+from shardlint.support.lazy_dataclass import replace
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
@@ -46,7 +46,7 @@ def record(interpreter: Machine, uses: Sequence[Use], notes: list[Note]) -> None
             )
             for use in uses
         ]
-    else:
+    elif any(type(use) is ParameterUse for use in uses):
         # Each call makes parameters of its own, and reports count them.
         uses = [replace(use) if isinstance(use, ParameterUse) and not use.path else use for use in uses]
     interpreter.uses.extend(uses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import field, fields
 from typing import Any, NamedTuple, cast
 
 from shardlint.inference.domain.values import Function, Test, Value
@@ -18,7 +18,7 @@ from shardlint.inference.summaries.reentry_point import ReentryPoint
 from shardlint.laws.core.dims import Symbol
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
-from shardlint.support.lazy_dataclass import dataclass
+from shardlint.support.lazy_dataclass import dataclass, replace
 
 
 class ExtraRead(NamedTuple):

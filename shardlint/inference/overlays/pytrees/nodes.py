@@ -133,7 +133,9 @@ def _items(value: Tuple | ListValue | DictValue) -> Iterable[Value]:
 
 def _is_tree(value: Value, trees: Trees | None) -> bool:
     """Return whether an object does not contain itself; objects of nnx that are not pytrees may."""
-    return _are_trees(value, set() if trees is None else trees, set()) or not _holds_itself(value)
+    if trees is None:
+        trees = set()
+    return id(value) in trees or _are_trees(value, trees, set()) or not _holds_itself(value)
 
 
 def _are_trees(value: Value, trees: Trees, above: set[int]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from operator import is_
 
 from shardlint.inference.domain.lattice import join_tagged, tagged
@@ -34,9 +33,12 @@ from shardlint.inference.overlays.pytrees.nodes import (
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import CONSTANT
 from shardlint.model.origins import plain_kind
+from shardlint.support.lazy_dataclass import replace
 
 #: Called for each array below a prefix's leaf: (leaf of the prefix, array, path) -> new array.
 LeafFunction = Callable[[Value, Array, str], Value]
+#: The path of a walk that builds none, for functions that ask for no paths.
+NO_PATH = None
 
 #: The sharding of an array that is whole, on one device.
 SINGLE_DEVICE = "jax.sharding.SingleDeviceSharding"
@@ -166,7 +168,7 @@ def is_leaf(prefix: Value) -> bool:
 def map_arrays(
     tree: Value,
     change: Callable[[Array, str], Value],
-    path: str = "",
+    path: str | None = "",
     several: bool = False,
     trees: Trees | None = None,
     keeps: bool = False,
@@ -175,41 +177,48 @@ def map_arrays(
 
     Alternatives become Unknown, unless ``several`` says to change them one by one. ``trees`` caches the
     objects of the walk that are known to be trees (see `nodes.parts`). Containers and objects are new ones;
-    with ``keeps``, only those in which something changes.
+    with ``keeps``, only those in which something changes. With `NO_PATH`, all paths are empty.
     """
-    trees = set() if trees is None else trees
-
-    def below(part: Value, at: str) -> Value:
-        return map_arrays(part, change, at, several, trees, keeps)
-
-    if isinstance(tree, Alternatives):
-        if not several:
-            return Unknown("one of several values")
-        return join_tagged((below(option, path), tag) for option, tag in tagged(tree))
-    if isinstance(tree, Array):
-        return change(tree, path)
-    if isinstance(tree, Integer) or (
-        isinstance(tree, Const) and isinstance(tree.value, (bool, int, float, complex))
-    ):
-        return change(scalar(tree), path)
+    # Models have thousands of parts, and are walked several times at each call of a jitted function.
+    kind = type(tree)
+    if kind is Array:
+        return change(tree, path or "")  # type: ignore[arg-type]
+    rest = several, set() if trees is None else trees, keeps
+    if kind is LibraryObject or kind is Instance:
+        children = parts(tree, rest[1])
+        if not children:
+            return tree
+        # Boxes and variables count as one array in paths.
+        named = path is not None and (kind is Instance or len(children) > 1)
+        changed = {
+            name: map_arrays(part, change, f"{path}.{name}" if named else path, *rest)
+            for name, part in children.items()
+        }
+        kept = keeps and all(map(is_, changed.values(), children.values()))
+        return tree if kept else with_parts(tree, changed)
     if isinstance(tree, (Tuple, ListValue)) and tree.items is not None:
-        items = [below(item, f"{path}[{i}]") for i, item in enumerate(tree.items)]
+        items = [
+            map_arrays(item, change, path if path is None else f"{path}[{i}]", *rest)
+            for i, item in enumerate(tree.items)
+        ]
         if keeps and all(map(is_, items, tree.items)):
             return tree
         return replace(tree, items=tuple(items)) if isinstance(tree, Tuple) else ListValue(items, tree.origin)
     if isinstance(tree, DictValue) and tree.items is not None:
-        found = {k: below(v, f"{path}[{k!r}]") for k, v in tree.items.items()}
+        found = {
+            k: map_arrays(v, change, path if path is None else f"{path}[{k!r}]", *rest)
+            for k, v in tree.items.items()
+        }
         kept = keeps and all(map(is_, found.values(), tree.items.values()))
         return tree if kept else DictValue(found, tree.origin)
-    if isinstance(tree, (LibraryObject, Instance)):
-        children = parts(tree, trees)
-        if not children:
-            return tree
-        # Boxes and variables count as one array in paths.
-        named = isinstance(tree, Instance) or len(children) > 1
-        changed = {name: below(part, f"{path}.{name}" if named else path) for name, part in children.items()}
-        kept = keeps and all(map(is_, changed.values(), children.values()))
-        return tree if kept else with_parts(tree, changed)
+    if isinstance(tree, Alternatives):
+        if not several:
+            return Unknown("one of several values")
+        return join_tagged((map_arrays(option, change, path, *rest), tag) for option, tag in tagged(tree))
+    if isinstance(tree, Integer) or (
+        isinstance(tree, Const) and isinstance(tree.value, (bool, int, float, complex))
+    ):
+        return change(scalar(tree), path or "")
     return tree
 
 
@@ -239,26 +248,26 @@ def traced(tree: Value, trees: Trees | None = None) -> Value:
         traced_array = replace(array, dtype=dtype, numpy=False, struct=False, typed=typed, committed=None)
         return traced_array.vary(CONSTANT) if array.numpy else traced_array
 
-    return map_arrays(tree, trace, several=True, trees=trees)
+    return map_arrays(tree, trace, NO_PATH, several=True, trees=trees)
 
 
 def untyped(tree: Value) -> Value:
     """Return the tree with traced arrays, with unknown shardings in their types."""
-    return map_arrays(traced(tree), lambda array, _: replace(array, typed=None))
+    return map_arrays(traced(tree), lambda array, _: replace(array, typed=None), NO_PATH)
 
 
-def arrays_in(tree: Value) -> list[Array]:
+def arrays_in(tree: Value, trees: Trees | None = None) -> list[Array]:
     """Return the arrays in a tree, including numbers."""
-    return [array for array, _ in arrays_at(tree)]
+    return [array for array, _ in arrays_at(tree, trees, NO_PATH)]
 
 
-def arrays_at(tree: Value, trees: Trees | None = None) -> list[tuple[Array, str]]:
-    """Return the arrays in a tree, including numbers, each with its path."""
+def arrays_at(tree: Value, trees: Trees | None = None, path: str | None = "") -> list[tuple[Array, str]]:
+    """Return the arrays in a tree, including numbers, each with its path from ``path`` on."""
     found: list[tuple[Array, str]] = []
 
     def note(array: Array, path: str) -> Value:
         found.append((array, path))
         return array
 
-    map_arrays(tree, note, trees=trees, keeps=True)
+    map_arrays(tree, note, path, trees=trees, keeps=True)
     return found

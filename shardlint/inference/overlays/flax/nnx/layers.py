@@ -7,7 +7,7 @@ parameters in order, builds the layer's fields, and evaluates calls.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 
 from shardlint.inference.domain.values import (
     NONE,
@@ -60,7 +60,7 @@ from shardlint.inference.overlays.flax.nnx.variables import METADATA, PARAM, mak
 from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
 from shardlint.laws.core.dims import Shape, floordiv, product
 from shardlint.laws.core.values import Unknown
-from shardlint.support.lazy_dataclass import dataclass
+from shardlint.support.lazy_dataclass import dataclass, replace
 
 
 @dataclass(slots=True)

@@ -7,7 +7,6 @@ of variables by attribute; they are the object's own variables.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import replace
 
 from shardlint.inference.domain.values import (
     NONE,
@@ -35,6 +34,7 @@ from shardlint.inference.overlays.flax.nnx.rngs import RNGS, STREAM
 from shardlint.inference.overlays.flax.nnx.variables import is_variable
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
+from shardlint.support.lazy_dataclass import replace
 
 GRAPH = "flax.nnx.GraphDef"
 DICT = "flax.nnx.Dict"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from shardlint.inference.domain.values import (
     Array,
@@ -54,6 +53,7 @@ from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.model.spans import Place
+from shardlint.support.lazy_dataclass import replace
 
 #: Methods that take a shape or axes as one argument or as several.
 _STARRED = frozenset({"reshape", "transpose"})
@@ -296,7 +296,8 @@ def _over_arrays(result: Value, sharding_of: ShardingOf) -> Value:
 
     def change(value: Value) -> Value:
         if isinstance(value, Array):
-            return value if value.numpy else replace(value, typed=sharding_of(next(numbers), value))
+            typed = value.typed if value.numpy else sharding_of(next(numbers), value)
+            return value if typed == value.typed else replace(value, typed=typed)
         if isinstance(value, Tuple):
             return replace(value, items=tuple(map(change, value.items)))
         if isinstance(value, ListValue) and value.items is not None:

@@ -8,17 +8,17 @@ another layout makes the compiler move it: the operands before, or the result af
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, SpecValue, Value
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.pytrees.nodes import Trees
-from shardlint.inference.overlays.pytrees.prefixes import arrays_at, map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, map_arrays
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, MoveUse
+from shardlint.support.lazy_dataclass import replace
 
 
 def arrived(tree: Value, trees: Trees) -> Value:
@@ -29,7 +29,7 @@ def arrived(tree: Value, trees: Trees) -> Value:
         array = array if array.made is None else replace(array, made=None)
         return laid(array, home) if isinstance(home, ShardingValue) else array
 
-    return map_arrays(tree, lay, trees=trees, keeps=True)
+    return map_arrays(tree, lay, NO_PATH, trees=trees, keeps=True)
 
 
 def laid(array: Array, sharding: ShardingValue | None) -> Array:

@@ -40,9 +40,11 @@ def note_donated(
     options = ("donate_argnums", "donate_argnames")
     chosen = {index: option for option in options for index in _chosen(made, option, names)}
     given = {index: value for index, value in enumerate(received) if index in chosen}
+    if not given:
+        return
     results = _buffers(result, placed=True)
     trees = {index: _buffers(value, placed=False) for index, value in given.items()}
-    if not trees or not results or any(tree is None for tree in trees.values()):
+    if not results or any(tree is None for tree in trees.values()):
         return
     donated = [(index, buffer) for index, tree in trees.items() for buffer in tree or ()]
     idle = unusable([buffer for _, buffer in donated], results)

@@ -54,6 +54,7 @@ from shardlint.inference.overlays.jax.transforms.lowering import lowered
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_arguments
 from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import (
+    NO_PATH,
     arrays_at,
     is_leaf,
     map_arrays,
@@ -128,7 +129,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         elif dynamic is not None and not moves:
             arguments = _arguments(inner, function, args, dynamic, places, trees)
         if lowers(inner) and dynamic is not None:
-            note_arguments(inner, interpreter.parameter_names(function), received)
+            note_arguments(inner, interpreter.parameter_names(function), received, trees)
         names = frozenset() if static is None else static[1]
         seen = [
             traced(arg, trees) if dynamic is None or i in dynamic else arg for i, arg in enumerate(received)
@@ -142,7 +143,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             compiles = interpreter.context.compiles and not inner.name.endswith(TRACING)
             with _body(interpreter, call.name), interpreter.within(in_jit=True, compiles=compiles):
                 result = interpreter.call(function, seen, kwargs, inner.place, inner.opaque)
-            return traced(map_arrays(result, _without_home, several=True))
+            return traced(map_arrays(result, _without_home, NO_PATH, several=True, keeps=True))
 
         def meet(result: Value) -> bool:
             """Return whether the arguments and results lie on different devices."""
@@ -215,7 +216,7 @@ def _committed(call: Call, result: Value) -> Value:
     def commit(array: Array, _: str) -> Array:
         return array if isinstance(array.committed, Devices) else replace(array, committed=array.sharding)
 
-    return map_arrays(result, commit)
+    return map_arrays(result, commit, NO_PATH)
 
 
 def _arguments(

@@ -21,7 +21,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.device_lists import combination, devices_text, order_of
 from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh, place_array
 from shardlint.inference.overlays.jax.transforms.taint import following, holds_marked, marked
-from shardlint.inference.overlays.pytrees.prefixes import arrays_at
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.values import Unknown
@@ -225,7 +225,7 @@ def _result_placements(
     ]
     orders = [order_of(one.home) for one in held]
     if homes_of_results:
-        given = (array.sharding for arg in args for array, _ in arrays_at(arg))
+        given = (array.sharding for arg in args for array in arrays_in(arg))
         orders += [order_of(home) for home in given if home is not None]
     for path, home in homes_of_results:
         order = order_of(home)

@@ -23,7 +23,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax.common.metadata import is_box, names_of
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
 from shardlint.inference.overlays.pytrees.nodes import parts
-from shardlint.inference.overlays.pytrees.prefixes import arrays_at
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api
 from shardlint.laws.placement.array_bytes import array_bytes
@@ -39,7 +39,7 @@ def note_results(call: Call, function: str, args: Sequence[Value], result: Value
     if inside_shard_map(interpreter):
         return
     if set(holder.mesh.types) == {AxisType.EXPLICIT}:
-        before = [array.shape for arg in args for array, _ in arrays_at(arg)]
+        before = {array.shape for arg in args for array in arrays_in(arg)}
         # An array that was replicated before is not reported.
         results = [(array, path) for array, path in arrays_at(result) if array.shape not in before]
         whole = [(array, path) for array, path in results if _is_whole(array, holder.mesh)]

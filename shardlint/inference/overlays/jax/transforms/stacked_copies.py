@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, SpecValue, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.nodes import Trees
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import entry_axes
 from shardlint.laws.core.verdicts import Accepted
@@ -36,21 +37,18 @@ def note_placed(interpreter: Evaluator, array: Array, placed: ShardingValue | No
         _record(interpreter, array, "", made, place)
 
 
-def note_arguments(call: Call, names: Sequence[str], args: Sequence[Value]) -> None:
-    """Record a stack of copies given to a jitted function beside arrays on a mesh of the program."""
+def note_arguments(call: Call, names: Sequence[str], args: Sequence[Value], trees: Trees) -> None:
+    """Record a stack of copies given to a jitted function beside arrays on a mesh of the program; ``trees``
+    as for `nodes.parts`."""
     stacks: list[tuple[int, str, Array, Place]] = []
     others: list[Array] = []
     for index, arg in enumerate(args):
-
-        def note(array: Array, path: str, index: int = index) -> Array:
+        for array, path in arrays_at(arg, trees):
             made = copies_of(array)
             if made is not None:
                 stacks.append((index, path, array, made))
             elif isinstance(array.committed, ShardingValue):
                 others.append(array)
-            return array
-
-        map_arrays(arg, note)
     if not stacks or not others or call.interpreter.context.in_jit is not False:
         return
     index, path, array, made = stacks[0]
