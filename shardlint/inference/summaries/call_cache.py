@@ -306,6 +306,7 @@ class CallCache:
                     place=place,
                     body=i.context.body,
                     situation=here,
+                    entry=context.entry,
                 )
         note_summary(i, trace, one)
         i.budget.settle(work, cached=one is not None)

@@ -46,8 +46,8 @@ def record(interpreter: Machine, uses: Sequence[Use], notes: list[Note]) -> None
             )
             for use in uses
         ]
-    elif any(type(use) is ParameterUse for use in uses):
-        # Each call makes parameters of its own, and reports count them.
+    elif interpreter.settings.exhaustive:
+        # Each call makes parameters of its own, and reports count them; findings are the same without.
         uses = [replace(use) if isinstance(use, ParameterUse) and not use.path else use for use in uses]
     interpreter.uses.extend(uses)
     interpreter.notes.extend(notes)
@@ -83,7 +83,7 @@ def replay(
         around = enclosing_scopes(function.scope)
         for anchor, name, _, _ in inputs.reads:
             note_read(interpreter, around[anchor] if isinstance(anchor, int) else anchor, name)
-    uses = one.uses_at(place)
+    uses = one.uses_at(place, interpreter.context.entry)
     if not interpreter.is_silent:
         record(interpreter, uses, one.trace.notes)
     interpreter.budget.take(one.work)

@@ -57,7 +57,8 @@ class CallSummary:
     called on: then the result is the pair of its return value and that object. ``start`` and ``end`` are
     the numbers of objects at its beginning and end. ``place`` is the call site, ``circumstances`` are the
     path queries made, and ``body`` is that of the context. ``situation`` is set for programs that are
-    edited. ``elsewhere`` caches the uses as recorded from other call sites.
+    edited. ``entry`` is how it was reached, by the context (the parameters of a test), and ``elsewhere``
+    caches the uses as recorded from other call sites, or reached otherwise.
     """
 
     function: Function
@@ -79,15 +80,18 @@ class CallSummary:
     place: Place
     body: Hashable
     situation: ReentryPoint | None
-    elsewhere: dict[Place, Sequence[Use]] = field(default_factory=dict)
+    entry: str | None
+    elsewhere: dict[tuple[Place, str | None], Sequence[Use]] = field(default_factory=dict)
 
-    def uses_at(self, place: Place) -> Sequence[Use]:
-        """Return the uses as a call at this place records them: some name the place of the call."""
-        if place == self.place:
+    def uses_at(self, place: Place, entry: str | None) -> Sequence[Use]:
+        """Return the uses as a call at this place records them if it is reached so: some name the place of
+        the call."""
+        if place == self.place and entry == self.entry:
             return self.trace.uses
-        found = self.elsewhere.get(place)
+        found = self.elsewhere.get((place, entry))
         if found is None:
-            found = self.elsewhere[place] = [_moved(use, self.place, place) for use in self.trace.uses]
+            moved = (_moved(use, self.place, place) for use in self.trace.uses)
+            found = self.elsewhere[place, entry] = [_reached(use, entry) for use in moved]
         return found
 
     @property
@@ -118,6 +122,13 @@ def _moved(use: Use, before: Place, now: Place) -> Use:
         return use
     facts = (replace(fact, place=now) if fact.place is before else fact for fact in use.facts)
     return replace(use, facts=tuple(facts))
+
+
+def _reached(use: Use, entry: str | None) -> Use:
+    """Return a use as it is if reached so."""
+    if use.environment.entry == entry:
+        return use
+    return replace(use, environment=replace(use.environment, entry=entry))
 
 
 def summarised_read(
