@@ -117,6 +117,22 @@ def test_what_is_altered_is_of_the_same_class() -> None:
     assert dataclasses.replace(one, first=3) == ours(3, (2,), name="m")
 
 
+def test_replace_does_what_the_standard_library_does() -> None:
+    make = lazy_dataclass.dataclass
+    for one in (_plain(make)(1), _by_name(make)(first=1), _derived(make, frozen=True)(1, (2,), name="m")):
+        given = {part.name: getattr(one, part.name) for part in dataclasses.fields(one) if part.init}
+        for name in given:
+            for changes in ({}, {name: 9}, dict.fromkeys(given, 5)):
+                ours, theirs = (
+                    make(one, **changes) for make in (lazy_dataclass.replace, dataclasses.replace)
+                )
+                assert type(ours) is type(theirs)
+                for part in dataclasses.fields(one):
+                    assert getattr(ours, part.name) == getattr(theirs, part.name)
+        with pytest.raises(TypeError):
+            lazy_dataclass.replace(one, unknown=1)
+
+
 def test_they_go_to_other_processes() -> None:
     came = pickle.loads(pickle.dumps(Sent((1, 2), "m")))
     assert came == Sent((1, 2)) and came.name == "m"

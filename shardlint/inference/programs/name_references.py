@@ -85,6 +85,11 @@ def _changing() -> frozenset[str]:
     return frozenset(name.rstrip("=()").rpartition("(")[2].rpartition(".")[2] for name in subjects())
 
 
+@cache
+def _listed_names() -> frozenset[str]:
+    return frozenset(subjects())
+
+
 def may_refer(data: bytes) -> bool:
     """Return whether the bytes of a file may mention a name of JAX that some release lacks or deprecates."""
     return b"jax" in data and not _changing().isdisjoint(words_in(data.decode("latin-1")))
@@ -221,7 +226,7 @@ def _mentions_apart(text: str, indented: bool, bound: _Bound) -> Sequence[Mentio
 def _told(names: Names, tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
     """Yield the listed names and arguments in a tree, each with the node that is to blame."""
     written = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    listed = set(subjects())
+    listed = _listed_names()
     for node, scope in names.references(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from _imports(node, listed)
@@ -233,7 +238,7 @@ def _told(names: Names, tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
             yield from _arguments(node, names, scope, listed)
 
 
-def _imports(node: ast.Import | ast.ImportFrom, listed: set[str]) -> Iterator[tuple[str, ast.AST]]:
+def _imports(node: ast.Import | ast.ImportFrom, listed: frozenset[str]) -> Iterator[tuple[str, ast.AST]]:
     if isinstance(node, ast.Import):
         found = [(alias.name, alias) for alias in node.names]
     else:
@@ -243,7 +248,7 @@ def _imports(node: ast.Import | ast.ImportFrom, listed: set[str]) -> Iterator[tu
             yield known, alias
 
 
-def _listed(name: str, listed: set[str]) -> str:
+def _listed(name: str, listed: frozenset[str]) -> str:
     """Return a name, or the module above it, that is listed; else ""."""
     parts = name.split(".")
     if parts[0] != "jax":
@@ -251,7 +256,7 @@ def _listed(name: str, listed: set[str]) -> str:
     return next((one for size in range(len(parts), 1, -1) if (one := ".".join(parts[:size])) in listed), "")
 
 
-def _first(node: ast.Attribute, full: str, listed: set[str]) -> Iterator[tuple[str, ast.AST]]:
+def _first(node: ast.Attribute, full: str, listed: frozenset[str]) -> Iterator[tuple[str, ast.AST]]:
     """Yield the shortest listed name in a chain of attributes that its imports do not name already."""
     chain: list[tuple[str, ast.AST]] = []
     inner: ast.AST = node
@@ -262,7 +267,9 @@ def _first(node: ast.Attribute, full: str, listed: set[str]) -> Iterator[tuple[s
         yield from [one for one in reversed(chain) if one[0] in listed][:1]
 
 
-def _arguments(node: ast.Call, names: Names, scope: Scope, listed: set[str]) -> Iterator[tuple[str, ast.AST]]:
+def _arguments(
+    node: ast.Call, names: Names, scope: Scope, listed: frozenset[str]
+) -> Iterator[tuple[str, ast.AST]]:
     function = names.full_name(node.func, scope)
     if function == "functools.partial" and node.args:
         function = names.full_name(node.args[0], scope)

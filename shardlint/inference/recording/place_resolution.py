@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any, NamedTuple
 
 from shardlint.inference.syntax.units import NodePlace, Unit
 from shardlint.model.spans import LookedUp
 from shardlint.model.uses import Fact, FileProblem, Use
-from shardlint.support.lazy_dataclass import replace
 
 _HOLDS_PLACES = re.compile(r"\b(Place|Fact)\b")
 

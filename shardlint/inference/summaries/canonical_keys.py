@@ -272,6 +272,6 @@ def _hashed(keys: Keys, part: Any) -> Hashable:
 _TEXT = frozenset({str})
 _HOLDS_NAMES = frozenset({Mesh, Spec, frozenset})
 
-#: The body being evaluated matters only to the code of that body (see `CallCache`), and how a test was entered
-#: only to what is said of its uses (see `CallSummary.uses_at`).
+#: The body being evaluated matters only to the code of that body (see `CallCache`), and the parameters of a
+#: test only to what is said of its uses (see `CallSummary.uses_at`).
 _CONTEXT = attrgetter(*[one.name for one in fields(Context) if one.name not in ("body", "entry")])
