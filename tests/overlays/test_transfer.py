@@ -40,7 +40,7 @@ ELSEWHERE = {
     "jax.numpy.vectorize", "jax.lax.conv_dimension_numbers", "jax.tree.structure", "jax.tree.flatten",
     "jax.tree.unflatten", "jax.tree_util.tree_structure", "jax.tree_util.tree_flatten",
     "jax.tree_util.tree_unflatten", "numpy.random.default_rng", "numpy.random.RandomState",
-    "numpy.random.seed",
+    "numpy.random.seed", "numpy.ndarray.dtype.__set__", "numpy.ndarray.shape.__set__", "numpy.ndarray.resize",
 }  # fmt: skip
 
 #: Entries whose answer is open by nature: a length that the data decide.

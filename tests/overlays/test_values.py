@@ -122,7 +122,8 @@ CONCRETE = {"block_until_ready"}
 
 
 def test_every_method_has_cases() -> None:
-    assert methods.METHODS.keys() - NUMBERS - CONCRETE == METHOD_CASES.keys()
+    # What changes an array in place stands in tests/python/features/numpy.txt.
+    assert methods.METHODS.keys() - NUMBERS - CONCRETE - {"__setattr__", "resize"} == METHOD_CASES.keys()
 
 
 def receiver_first(generate: Generator) -> Generator:
@@ -329,7 +330,7 @@ DEVICE_CASES: dict[str, Callable[[Draw, Any], list[Value]]] = {
 
 
 def test_every_device_method_is_tested() -> None:
-    assert device_arrays.METHODS.keys() - {"tolist"} == DEVICE_CASES.keys() - {"index"}
+    assert device_arrays.METHODS.keys() - {"tolist", "resize"} == DEVICE_CASES.keys() - {"index"}
 
 
 @pytest.mark.parametrize("name", sorted(DEVICE_CASES))
