@@ -201,8 +201,8 @@ def axis_types(source: Source, use: MeshUse, settings: Settings) -> list[Fix]:
     target = settings.target
     if is_removed("jax.sharding.AxisType", target.low):
         return []
-    release = target.high
-    fixes = (with_axis_types(use, source, types, release) for types in (AxisType.AUTO, AxisType.EXPLICIT))
+    types = AxisType.AUTO, AxisType.EXPLICIT
+    fixes = (with_axis_types(use, source, kind, target.low, target.high) for kind in types)
     return [fix for fix in fixes if fix is not None]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import jax
 import pytest
 from jax.sharding import AxisType
@@ -14,9 +16,11 @@ from shardlint.model.uses import MeshUse
 
 HEADER = "import jax\nimport numpy as np\nfrom jax.sharding import AbstractMesh, Mesh\n\nn = 2\n"
 DEVICES = "np.array(jax.devices()[:8]).reshape(2, 4)"
+#: JAX 0.11 renamed the argument.
+SIZES = next(iter(inspect.signature(jax.make_mesh).parameters))
 MESHES = {
     "make_mesh": 'mesh = jax.make_mesh((2, 4), ("data", "model"))',
-    "keywords": 'mesh = jax.make_mesh(axis_names=("data", "model"), axis_shapes=(2, 4))',
+    "keywords": f'mesh = jax.make_mesh(axis_names=("data", "model"), {SIZES}=(2, 4))',
     "one axis": 'mesh = jax.make_mesh((8,), ("data",))',
     "Mesh": f'mesh = Mesh({DEVICES}, ("data", "model"))',
     "a comma": f'mesh = Mesh(\n    {DEVICES},\n    ("data", "model"),\n)',
@@ -74,3 +78,15 @@ def test_a_project_for_releases_without_axis_types_is_left_alone() -> None:
     old = Settings(target_jax=Target(Release.parse("0.4.35"), Release.parse("0.10.2")))
     assert fixes(program)
     assert not fixes(program, old)
+
+
+def test_what_changes_on_one_of_the_releases_is_not_safe() -> None:
+    """`make_mesh` has Explicit axes since 0.9, `AbstractMesh` since 0.11.1."""
+    for name, low, high in (("make_mesh", "0.8.3", "0.9.2"), ("AbstractMesh", "0.10.2", "0.11.2")):
+        for lowest, highest, safe in ((low, low, "Auto"), (high, high, "Explicit"), (low, high, None)):
+            target = Target(Release.parse(lowest), Release.parse(highest))
+            found = fixes(HEADER + MESHES[name] + "\n", Settings(target_jax=target))
+            kinds = [
+                fix.message.rpartition(" ")[2] for fix in found if fix.applicability is Applicability.SAFE
+            ]
+            assert kinds == ([] if safe is None else [safe]), (name, lowest, highest)

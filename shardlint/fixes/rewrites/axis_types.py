@@ -10,7 +10,7 @@ from shardlint.fixes.syntax.imports import Names
 from shardlint.fixes.syntax.program_tree import CannotFix, program_of
 from shardlint.laws.core.values import AxisType
 from shardlint.laws.versions import Release, holds
-from shardlint.laws.versions.api_changes import EXPLICIT_BY_DEFAULT
+from shardlint.laws.versions.api_changes import TYPES_BY_DEFAULT
 from shardlint.model.findings import Applicability, Fix
 from shardlint.model.uses import MeshUse
 from shardlint.source.sources import Source
@@ -19,11 +19,11 @@ from shardlint.source.sources import Source
 _MAKERS = ("make_mesh", "Mesh", "AbstractMesh")
 
 
-def with_axis_types(use: MeshUse, source: Source, types: AxisType, release: Release) -> Fix | None:
+def with_axis_types(use: MeshUse, source: Source, types: AxisType, *releases: Release) -> Fix | None:
     """Return the fix that gives all axes of a mesh this type; None if the call states types already, or
     cannot be read.
 
-    It is safe if the axes have that type by default.
+    It is safe if the axes have that type by default on all of the releases.
     """
     span = use.place.resolve()
     if use.function not in _MAKERS or not isinstance(use.names, tuple) or not use.names:
@@ -46,15 +46,15 @@ def with_axis_types(use: MeshUse, source: Source, types: AxisType, release: Rele
         edits = tree.edits({node: lambda old: appended(old, argument)})
     except (CannotFix, RecursionError):
         return None
-    safe = types is _default(use.function, release)
+    safe = all(types is _default(use.function, release) for release in releases)
     what = f"say that the axes are {types.value}" if safe else f"make the axes {types.value}"
     applicability = Applicability.SAFE if safe else Applicability.UNSAFE
     return Fix(what, applicability, (*needed.edits, *edits))
 
 
 def _default(function: str, release: Release) -> AxisType:
-    explicit = function == "make_mesh" and holds(EXPLICIT_BY_DEFAULT, release)
-    return AxisType.EXPLICIT if explicit else AxisType.AUTO
+    change = TYPES_BY_DEFAULT.get(function)
+    return AxisType.EXPLICIT if change is not None and holds(change, release) else AxisType.AUTO
 
 
 def _is_in_the_way(argument: cst.Arg) -> bool:

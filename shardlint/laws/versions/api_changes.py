@@ -64,6 +64,8 @@ def _out_sharding(names: str) -> tuple[str, ...]:
 EXPLICIT_BY_DEFAULT = "jax.make_mesh: Explicit axes by default"
 #: So does `jax.sharding.AbstractMesh`.
 EXPLICIT_ABSTRACT_MESH = "jax.sharding.AbstractMesh: Explicit axes by default"
+#: By constructor of meshes: the change of its default types.
+TYPES_BY_DEFAULT = {"make_mesh": EXPLICIT_BY_DEFAULT, "AbstractMesh": EXPLICIT_ABSTRACT_MESH}
 #: It warns that this will change.
 WARNS_OF_DEFAULT = "jax.make_mesh: a warning where axis_types is left out"
 #: `PartitionSpec` is a Python tuple.

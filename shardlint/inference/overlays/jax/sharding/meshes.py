@@ -52,7 +52,7 @@ from shardlint.laws.meshes.construction import (
     judge_hybrid,
     judge_mesh,
 )
-from shardlint.laws.versions.api_changes import EXPLICIT_ABSTRACT_MESH, EXPLICIT_BY_DEFAULT
+from shardlint.laws.versions.api_changes import EXPLICIT_BY_DEFAULT, TYPES_BY_DEFAULT
 from shardlint.model.spans import Place
 from shardlint.model.uses import ApiReference, Fact, MeshUse
 
@@ -93,7 +93,7 @@ def _build(
 
 def _default_type(call: Call, function: str) -> AxisType:
     """Return the default type of axes."""
-    behaviour = {"make_mesh": EXPLICIT_BY_DEFAULT, "AbstractMesh": EXPLICIT_ABSTRACT_MESH}.get(function)
+    behaviour = TYPES_BY_DEFAULT.get(function)
     explicit = behaviour is not None and holds(call.interpreter, behaviour)
     return AxisType.EXPLICIT if explicit else AxisType.AUTO
 
