@@ -75,7 +75,8 @@ def _ask(programs: Mapping[str, str]) -> dict[str, str | None]:
         [sys.executable, "-c", _RUN], input=json.dumps(whole),
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return dict(json.loads(line) for line in result.stdout.splitlines())
+    # JAX may print as well.
+    return dict(json.loads(line) for line in result.stdout.splitlines() if line.startswith("["))
 
 
 def interpreter() -> Interpreter:
