@@ -21,7 +21,7 @@ GRADIENTS: dict[str, bool] = {
     "on(lambda w, u: jax.grad(lambda w: lax.psum(jnp.sum(w * u), 'y'))(w), 'y', 'y', check_vma=False)": True,
     "on(lambda w, u: jax.grad(lambda w: lax.psum(jnp.sum(w * u), 'y') ** 2)(w), 'y', 'y', "
     "check_vma=False)": True,
-    "on(lambda w, u: jax.value_and_grad(lambda w: jnp.tanh(lax.psum(jnp.sum(w * u), 'y')))(w)[1], 'y', 'y', "
+    "on(lambda w, u: jax.value_and_grad(lambda w: jnp.sin(lax.psum(jnp.sum(w * u), 'y')))(w)[1], 'y', 'y', "
     "check_vma=False)": True,
     "on(lambda w, u: jax.grad(lambda w: lax.psum(jnp.sum(w * u), 'y'))(w), 'y', 'y')": False,
     "on(lambda w, u: jax.grad(lambda w: jnp.sum(w * u))(w), 'y', 'y', check_vma=False)": False,
@@ -35,7 +35,7 @@ GRADIENTS: dict[str, bool] = {
 #: The same gradients on one device.
 RIGHT = {
     "** 2": "jax.grad(lambda w: jnp.sum(w * u) ** 2)(w)",
-    "tanh": "jax.grad(lambda w: jnp.tanh(jnp.sum(w * u)))(w)",
+    "sin(l": "jax.grad(lambda w: jnp.sin(jnp.sum(w * u)))(w)",
     "local": "jax.grad(lambda w: sum(local(w, part) for part in u.reshape(4, 4)))(w)",
     "": "u",
 }
