@@ -64,7 +64,7 @@ PROGRAMS = {
         "group.add_argument('-r', '--rows', type=int, default=7)\n"
         "group.add_argument('--times', type=int, default=3)\n"
         "args, rest = parser.parse_known_args()\nplace(args.rows * args.times)\n",
-        "the default --rows=7 and --times=3",
+        "the defaults --rows=7 and --times=3",
     ),
     "fine": (
         "import argparse\nparser = argparse.ArgumentParser()\n"

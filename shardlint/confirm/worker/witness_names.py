@@ -27,9 +27,9 @@ _FUNCTIONS = {
     "flax.linen": "logical_to_mesh_axes logical_to_mesh_sharding with_logical_constraint",
     "flax.nnx": "Param",
     "jax.lax": """
-        abs acos acosh add all_gather all_to_all argmax argmin asin asinh atan atan2 atanh
-        axis_index axis_size batch_matmul bessel_i0e bessel_i1e bitcast_convert_type bitwise_and
-        bitwise_not bitwise_or bitwise_xor broadcast broadcast_in_dim broadcast_shapes
+        abs acos acosh add all_gather all_to_all approx_max_k approx_min_k argmax argmin asin asinh
+        atan atan2 atanh axis_index axis_size batch_matmul bessel_i0e bessel_i1e bitcast_convert_type
+        bitwise_and bitwise_not bitwise_or bitwise_xor broadcast broadcast_in_dim broadcast_shapes
         broadcast_to_rank broadcasted_iota cbrt ceil clamp clz collapse complex concatenate conj
         conv conv_dimension_numbers conv_general_dilated conv_with_general_padding
         convert_element_type cos cosh cumlogsumexp cummax cummin cumprod cumsum digamma div dot
@@ -38,7 +38,7 @@ _FUNCTIONS = {
         erfc exp exp2 expand_dims expm1 floor full full_like ge gt igamma imag index_in_dim
         integer_pow iota is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter
         optimization_barrier pad pbroadcast pcast pmax pmean pmin population_count pow ppermute
-        pshuffle psum psum_scatter pswapaxes pvary ragged_all_to_all real reciprocal reduce
+        pshuffle psum psum_scatter pswapaxes pvary ragged_all_to_all ragged_dot real reciprocal reduce
         reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_window reduce_xor
         rem reshape rev round rsqrt select select_n shift_left shift_right_arithmetic
         shift_right_logical sign sin sinh slice slice_in_dim sort sort_key_val split sqrt square

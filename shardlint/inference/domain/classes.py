@@ -50,9 +50,10 @@ def _merged(orders: list[list[Value]]) -> Iterator[Value]:
 
 def library_bases(cls: ClassValue) -> frozenset[str]:
     """Return the canonical names of the library classes that a class derives from."""
-    if cls.libraries is None or not cls.lineage:
-        cls.libraries = frozenset(base.name for base in lineage(cls) if isinstance(base, External))
-    return cls.libraries
+    order = lineage(cls)
+    if cls.libraries is None or cls.libraries[0] is not order:
+        cls.libraries = order, frozenset(base.name for base in order if isinstance(base, External))
+    return cls.libraries[1]
 
 
 def has_unknown_base(cls: ClassValue) -> bool:

@@ -331,9 +331,9 @@ class Partial:
 class ClassValue:
     """A class of the program. ``fields`` are annotated names in order (dataclasses, Flax modules);
     ``module`` is the module that defines it, ``path`` the branch, ``types`` what annotations say of fields
-    that are arrays, and where. ``lineage`` is its method resolution order, and ``libraries`` the names of the
-    library classes in it, once asked. ``nodes`` are the
-    fields with the children of a pytree node, Unknown where not followed, None without a decorator that says.
+    that are arrays, and where. ``lineage`` is its method resolution order, and ``libraries`` an order
+    with the names of the library classes in it, once asked. ``nodes`` are the fields with the children of a
+    pytree node, Unknown where not followed, None without a decorator that says.
     ``members`` are an enumeration's, ``metaclass`` is the program's. ``opaque``: it may have any attributes.
     ``intercepts``: an object's attributes need not be what it holds. ``volatile`` ones may change unseen.
     """
@@ -348,7 +348,7 @@ class ClassValue:
     path: tuple[int, ...] = ()
     types: dict[str, tuple[Value, Place]] = field(default_factory=dict)
     lineage: tuple[Value, ...] = ()
-    libraries: frozenset[str] | None = None
+    libraries: tuple[tuple[Value, ...], frozenset[str]] | None = None
     nodes: tuple[str, ...] | Unknown | None = None
     members: dict[str, Instance] | None = None
     metaclass: Value | None = None
