@@ -40,7 +40,7 @@ class Outer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What a parameter holds, or what attributes lead to from there."""
+    """The object that a parameter holds, or one that attributes lead to from there."""
 
     name: str
     path: tuple[str, ...] = ()
