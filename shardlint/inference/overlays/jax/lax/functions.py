@@ -156,11 +156,7 @@ def cumulative(call: Call) -> Value:
 def top_k(call: Call) -> Value:
     """`top_k(operand, k, axis)`: values and int32 indices."""
     operand_, k, axis = call.bind("operand", "k", axis=Const(-1))
-    x = operand(operand_)
-    shape = known_rank(x)
-    (count,) = shape_of(k)
-    found = with_axis(shape, axis_of(axis, len(shape)), count)
-    return arrays_list([like(call, x, found), result(call, found, "int32", x.weak)])
+    return _of_largest(call, operand_, k, axis)
 
 
 def approximate_k(call: Call) -> Value:
@@ -175,7 +171,11 @@ def approximate_k(call: Call) -> Value:
     )
     if not truth(aggregate, True):
         unresolved("how many are returned is the implementation's choice")
-    x = operand(operand_)
+    return _of_largest(call, operand_, k, axis)
+
+
+def _of_largest(call: Call, values: Value | None, k: Value | None, axis: Value | None) -> Value:
+    x = operand(values)
     shape = known_rank(x)
     (count,) = shape_of(k)
     found = with_axis(shape, axis_of(axis, len(shape)), count)
