@@ -46,7 +46,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Tell the process that started this one how many programs JAX was asked of."""
+    """Store what is to be stored; tell the process that started this one how often JAX was asked."""
+    jax_answers.flush()
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["asked"] = jax_answers.asked_of
 
@@ -57,10 +58,10 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many programs JAX was asked of whose answers could be stored."""
+    """Say how many questions JAX was asked whose answers could be stored."""
     if jax_answers.asked_of:
         count, setting = jax_answers.asked_of, f"{jax_answers.ANEW}=new"
-        terminalreporter.write_line(f"JAX was asked of {count} programs; {setting} stores what it says")
+        terminalreporter.write_line(f"JAX was asked {count} questions; {setting} stores what it says")
 
 
 def pytest_collection_finish() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from support.checking import check
+from support.stored_answers import stored_confirmer
 
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.model.findings import Confirmation
@@ -21,7 +22,7 @@ mesh = jax.make_mesh((2, 4), ("a", "b"))
 
 @pytest.fixture(scope="module")
 def confirmer() -> Iterator[Confirmer]:
-    with Confirmer() as confirmer:
+    with stored_confirmer() as confirmer:
         yield confirmer
         assert confirmer.notes == []
 

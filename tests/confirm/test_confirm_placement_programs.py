@@ -5,9 +5,11 @@ A sample; `placement_programs.py` runs them all.
 
 from __future__ import annotations
 
+import placement_programs
+import pytest
 from placement_programs import CLAIMS, answers, cases
-
-from shardlint.confirm.confirmer import Confirmer
+from support.stored_answers import stored_confirmer
+from support.stored_runs import stored_run
 
 #: What was once claimed wrongly: what is staged in `checkpoint`, a cotangent that `vmap` does not map, what
 #: `vmap` puts with its mapped dimension, what is filled with a traced array.
@@ -20,9 +22,10 @@ ONCE_WRONG = {
 }
 
 
-def test_claims_hold_under_transforms() -> None:
+def test_claims_hold_under_transforms(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placement_programs, "run_fixture", stored_run)
     chosen = [case for number, case in enumerate(cases()) if number % 67 == 0 or case.name in ONCE_WRONG]
-    with Confirmer() as confirmer:
+    with stored_confirmer() as confirmer:
         wrong = [
             (said, answer.case.name)
             for answer in answers(confirmer, chosen)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import whole_programs
 from support.checking import check
+from support.stored_answers import stored_confirmer
+from support.stored_runs import stored_run
 
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.confirm.fixtures.runs import run_fixture
@@ -52,7 +54,8 @@ SAMPLE = [name for name in CASES if name.endswith("bad")][::9]
 
 @pytest.fixture(scope="module")
 def confirmer() -> Iterator[Confirmer]:
-    with Confirmer() as confirmer:
+    with stored_confirmer() as confirmer, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(whole_programs, "run_fixture", stored_run)
         yield confirmer
 
 

@@ -6,6 +6,7 @@ import random
 
 import pytest
 from support.checking import check
+from support.jax_answers import asks_jax
 from support.sizes import size
 
 START = """\
@@ -78,6 +79,7 @@ def program(operation: str, rng: random.Random) -> str:
     return START + "".join(lines) + "one = jax.device_put(jnp.ones(()), jax.devices()[3])\nr == one\n"
 
 
+@asks_jax("explicit")
 def raised(text: str) -> int | None:
     """Return the line at which JAX refuses the devices, 0 if it refuses something else, None if it runs."""
     try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import Any
 
 import jax
 import pytest
 from explicit_probes import evaluate
+from support.jax_answers import asks_jax
 from support.sizes import scale
 
 from shardlint.inference.domain.values import Array
@@ -36,10 +38,27 @@ OUT = (
 )  # fmt: skip
 
 
+@cache
+def scope() -> dict[str, Any]:
+    """Return the names of the prelude."""
+    names: dict[str, Any] = {}
+    exec(PRELUDE, names)
+    return names
+
+
+@asks_jax("explicit")
+def real_spec(text: str) -> tuple[tuple[Any, ...], frozenset[str], frozenset[str]] | None:
+    """Return the spec in an expression's type: entries, unreduced and reduced axes; None if it raises."""
+    with jax.set_mesh(scope()["mesh"]):
+        try:
+            spec = jax.eval_shape(lambda: eval(text, scope())).sharding.spec
+        except Exception:
+            return None
+    return tuple(spec.partitions), frozenset(spec.unreduced), frozenset(spec.reduced)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_reduced_shards_follow_jax() -> None:
-    scope: dict[str, Any] = {}
-    exec(PRELUDE, scope)
     rng = random.Random(0)
     accepted = typed = rejected = found = 0
     size = scale("SHARDLINT_EXPLICIT_SCALE", 1 / 3)
@@ -52,20 +71,16 @@ def test_reduced_shards_follow_jax() -> None:
         text = f"{mapped}(jax.reshard(a, {split}), jax.reshard(a, {reduced}))"
         probes, uses = evaluate(f"{PRELUDE}\nwith jax.set_mesh(mesh):\n    probe(0, {text})\n")
         refused = [use.verdict for use in uses if isinstance(use.verdict, Rejected)]
-        with jax.set_mesh(scope["mesh"]):
-            try:
-                real = jax.eval_shape(lambda text=text: eval(text, scope))
-            except Exception:
-                rejected, found = rejected + 1, found + bool(refused)
-                continue
+        real = real_spec(text)
+        if real is None:
+            rejected, found = rejected + 1, found + bool(refused)
+            continue
         accepted += 1
         assert not refused, (text, refused)
         value = probes.get(0)
         if isinstance(value, Array) and value.typed is not None:
             typed += 1
-            spec = real.sharding.spec
-            assert value.typed.spec.entries == spec.partitions, (text, value.typed)
-            assert value.typed.spec.unreduced == spec.unreduced, (text, value.typed)
-            assert value.typed.spec.reduced == spec.reduced, (text, value.typed)
+            ours = value.typed.spec
+            assert (ours.entries, ours.unreduced, ours.reduced) == real, (text, value.typed)
     assert accepted >= 15 * size and typed, (accepted, typed)
     assert found >= 0.4 * rejected, (found, rejected)

@@ -9,11 +9,13 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
 import inspect
 import random
+from functools import cache
 from typing import Any
 
 import jax
 import pytest
 from explicit_probes import evaluate
+from support.jax_answers import asks_jax
 from support.sizes import scale
 
 from shardlint.inference.domain.values import Array
@@ -68,11 +70,20 @@ EXTREMES = (
 )
 
 
-def real_type(text: str, scope: dict[str, Any]) -> list[Any]:
+@cache
+def scope() -> dict[str, Any]:
+    """Return the names of the prelude."""
+    names: dict[str, Any] = {}
+    exec(PRELUDE, names)
+    return names
+
+
+@asks_jax("explicit")
+def real_type(text: str) -> list[Any]:
     """Return the spec in the type of an expression, or the class of what it raises."""
-    with jax.set_mesh(scope["mesh"]):
+    with jax.set_mesh(scope()["mesh"]):
         try:
-            spec = jax.eval_shape(lambda: eval(text, scope)).sharding.spec
+            spec = jax.eval_shape(lambda: eval(text, scope())).sharding.spec
         except Exception as problem:
             return [type(problem).__name__]
     return [repr(tuple(spec.partitions)), sorted(spec.unreduced), sorted(spec.reduced)]
@@ -102,8 +113,6 @@ def programs(rng: random.Random, count: int) -> list[str]:
 
 @pytest.mark.filterwarnings("ignore")
 def test_unreduced_operands_follow_jax() -> None:
-    scope: dict[str, Any] = {}
-    exec(PRELUDE, scope)
     size = scale("SHARDLINT_EXPLICIT_SCALE", 1 / 3)
     accepted = typed = rejected = found = 0
     for text in programs(random.Random(5), round(600 * size)):
@@ -111,7 +120,7 @@ def test_unreduced_operands_follow_jax() -> None:
             f"{PRELUDE}\nwith jax.set_mesh(mesh):\n    probe(0, jax.jit(lambda: {text})())\n"
         )
         refused = [use.verdict for use in uses if isinstance(use.verdict, Rejected)]
-        real = real_type(text, scope)
+        real = real_type(text)
         if real == ["TypeError"]:
             # Of integers only.
             continue

@@ -1,6 +1,7 @@
 """Safe fixes of random programs, run before and after under Python and JAX in this process.
 
-``python random_fixes.py [COUNT] [SEED]`` says how many programs went wrong, and shows the first ones.
+``PYTHONPATH=tests python tests/fixes/random_fixes.py [COUNT] [SEED]`` says how many programs went wrong, and
+shows the first ones.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import random
 import re
 import sys
 import warnings
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 from programs_to_fix import random_program
+from support.jax_answers import asks_jax
 
 from shardlint.api import Linter, Settings
 from shardlint.fixes.documents import Document
@@ -45,6 +47,7 @@ class Ran:
     raised: str
 
 
+@asks_jax("fixes", encode=astuple, decode=lambda ran: Ran(*ran))
 def run(data: bytes) -> Ran:
     """Run a program in a namespace of its own."""
     out = io.StringIO()

@@ -9,6 +9,7 @@ import flax.linen as nn
 import jax
 import pytest
 from flax_calls import SCALE, flat_arrays, flat_specs, run_program
+from support.jax_answers import asks_jax
 from support.tracing import run_traced
 
 from shardlint.inference.domain.values import Array, LibraryObject, SpecValue, Value
@@ -111,14 +112,28 @@ def flatten(tree: Any) -> dict[tuple[str, ...], Any]:
     return {tuple(str(getattr(key, "key", key)) for key in path): leaf for path, leaf in found}
 
 
+@asks_jax("flax")
+def real_stack(text: str) -> tuple[Any, Any, Any] | None:
+    """Return the variables, their specs and the shapes of the outputs; None where the axis has no name."""
+    real: dict[str, Any] = {}
+    try:
+        run_traced(text, real)
+    except nn.meta.errors.PartitioningUnspecifiedError:
+        return None
+    variables = flatten(nn.unbox(real["variables"])).items()
+    return (
+        {path: (tuple(leaf.shape), str(leaf.dtype)) for path, leaf in variables},
+        {path: tuple(leaf) for path, leaf in flatten(real["specs"]).items()},
+        {str(i): tuple(leaf.shape) for i, leaf in enumerate(jax.tree.leaves(real["y"]))},
+    )
+
+
 def test_random_stacks() -> None:
     draw, refused = random.Random("stacks"), 0
     for _ in range(round(24 * SCALE)):
         text = program(draw)
-        real: dict[str, Any] = {}
-        try:
-            run_traced(text, real)
-        except nn.meta.errors.PartitioningUnspecifiedError:
+        real = real_stack(text)
+        if real is None:
             refused += 1
             _, uses = run_program(text)
             assert [use.verdict.exception for use in uses if isinstance(use.verdict, Rejected)][:1] == [
@@ -127,13 +142,9 @@ def test_random_stacks() -> None:
             continue
         found, uses = run_program(text)
         assert not any(isinstance(use.verdict, Rejected) for use in uses), text
-        arrays = {
-            path: (leaf.shape, str(leaf.dtype)) for path, leaf in flatten(nn.unbox(real["variables"])).items()
-        }
+        arrays, specs, outputs = real
         assert flat_arrays(found["variables"]) == arrays, text
-        specs = {path: tuple(leaf) for path, leaf in flatten(real["specs"]).items()}
         assert flat_specs(found["specs"]) == specs, text
-        outputs = {str(i): leaf.shape for i, leaf in enumerate(jax.tree.leaves(real["y"]))}
         assert {str(i): leaf.shape for i, leaf in enumerate(_arrays(found["y"]))} == outputs, text
     assert 2 * SCALE <= refused <= 12 * SCALE
 

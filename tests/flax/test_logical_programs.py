@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 from flax.core import spmd
 from flax_calls import SCALE, run_program
+from support.jax_answers import asks_jax
 
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.uses import LogicalAxesUse
@@ -143,6 +144,7 @@ def dense_program(draw: random.Random) -> str:
     return f"{HEADER}with jax.set_mesh(expl):\n    ({layer})({given}{out})\n"
 
 
+@asks_jax("flax")
 def raised(text: str) -> str | None:
     """The exception class that the program ends with."""
     with warnings.catch_warnings():

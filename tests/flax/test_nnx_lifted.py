@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 from flax_calls import SCALE, run_program
+from support.jax_answers import asks_jax
 
 from shardlint.inference.domain.values import Array, Instance, LibraryObject
 from shardlint.inference.overlays.flax.common.metadata import names_of
@@ -86,34 +87,43 @@ def _weight(stack: Any) -> LibraryObject:
     return weight
 
 
+@asks_jax("flax")
+def real_stack(text: str) -> tuple[str, tuple[int, ...], tuple[Any, ...], tuple[int, ...] | None, bool]:
+    """Return how a program ends, its weight's shape and names, the shape of ``y``, whether names moved."""
+    real: dict[str, Any] = {}
+    outcome = "accepted"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            exec(text, real)
+        except Exception as error:
+            outcome = type(error).__name__
+    weight = real["stack"].w
+    y = tuple(real["y"].shape) if "y" in real else None
+    return outcome, tuple(weight.shape), tuple(weight.out_sharding or ()), y, _is_shifted(real["stack"])
+
+
 def test_random_stacks() -> None:
     draw, outcomes = random.Random("nnx stacks"), Counter[str]()
     for _ in range(round(24 * SCALE)):
         text = program(draw)
-        real: dict[str, Any] = {}
-        outcome = "accepted"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                exec(text, real)
-            except Exception as error:
-                outcome = type(error).__name__
+        outcome, shape, entries, y, is_shifted = real_stack(text)
         found, uses = run_program(text)
         rejected = [use.verdict.exception for use in uses if isinstance(use.verdict, Rejected)]
         assert rejected[:1] == ([] if outcome == "accepted" else [outcome]), text
         outcomes[outcome] += 1
-        weight, stack = _weight(found["stack"]), real["stack"]
+        weight = _weight(found["stack"])
         array = weight.fields["value"]
         assert isinstance(array, Array)
-        assert array.shape == stack.w.shape, text
+        assert array.shape == shape, text
         names = names_of(weight.fields["out_sharding"]).spec
         assert isinstance(names, Spec)
-        assert names.entries == tuple(stack.w.out_sharding or ()), text
-        if "y" in real:
+        assert names.entries == entries, text
+        if y is not None:
             assert isinstance(found["y"], Array)
-            assert found["y"].shape == real["y"].shape, text
+            assert found["y"].shape == y, text
         unnamed = any(isinstance(use, LogicalAxesUse) and use.mistake is Mistake.UNNAMED_AXIS for use in uses)
-        assert unnamed == _is_shifted(stack), text
+        assert unnamed == is_shifted, text
     assert 10 * SCALE <= outcomes["accepted"] <= 21 * SCALE
 
 

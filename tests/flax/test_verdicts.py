@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from flax_calls import SCALE, run_program
+from support.jax_answers import asks_jax
 
 from shardlint.laws.core.verdicts import Rejected
 
@@ -110,6 +111,7 @@ def nnx_program(draw: random.Random) -> str:
     return f"{context}\n    {use.replace('LAYER', layer)}"
 
 
+@asks_jax("flax")
 def raised(text: str) -> str | None:
     """The exception class that the program ends with."""
     with warnings.catch_warnings():

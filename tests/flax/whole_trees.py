@@ -9,6 +9,7 @@ import jax
 from flax import nnx
 from flax_calls import run_program
 from flax_models import IMPORTS, MODELS
+from support.jax_answers import asks_jax, literal
 from support.tracing import run_traced
 
 from shardlint.inference.domain.values import (
@@ -96,15 +97,35 @@ def _leaf(leaf: Value | None, path: tuple[str, ...]) -> Leaves:
     return {path: (leaf.shape, leaf.dtype)} if isinstance(leaf, Array) and known and leaf.dtype else {}
 
 
+def _written(tree: Leaves) -> Leaves:
+    """Return leaves of which each has a literal: what has none is told by its text."""
+    return {path: _literal(leaf) for path, leaf in tree.items()}
+
+
+def _literal(leaf: Any) -> Any:
+    try:
+        literal(leaf)
+    except TypeError:
+        return f"<{type(leaf).__name__}>"
+    return leaf
+
+
+@asks_jax("flax")
+def real_trees(text: str, names: tuple[str, ...]) -> dict[str, Leaves]:
+    """Return the leaves of trees that a program binds."""
+    real: dict[str, Any] = {}
+    run_traced(text, real)
+    return {name: _written(theirs(real[name])) for name in names}
+
+
 def agree(text: str, *names: str) -> tuple[int, int]:
     """Run a program both ways: how many leaves are known of how many, all of them alike."""
-    real: dict[str, Any] = {}
-    run_traced(HEADER + text, real)
+    real = real_trees(HEADER + text, names)
     found, uses = run_program(HEADER + text)
     assert not any(isinstance(getattr(use, "verdict", None), Rejected) for use in uses), text
     known = total = 0
     for name in names:
-        expected, got = theirs(real[name]), ours(found.get(name))
+        expected, got = real[name], ours(found.get(name))
         assert got.items() <= expected.items(), (text, name, dict(got.items() - expected.items()))
         known, total = known + len(got), total + len(expected)
     return known, total

@@ -8,7 +8,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
+
+from support.jax_answers import asks_jax
 
 from shardlint.config import Settings
 from shardlint.linter import Linter
@@ -21,6 +24,21 @@ _NAME = re.compile(r"test_\d+_(?:\d|[a-z]+(?:16)?)")
 
 def reported_by_pytest(path: Path) -> tuple[set[str], set[str]]:
     """Return the functions of which a case fails, and all that ran."""
+    files = sorted(file for file in path.parent.rglob("*") if file.suffix in (".py", ".ini"))
+    return _reported([(str(file.relative_to(path.parent)), file.read_text()) for file in files], path.name)  # type: ignore[no-any-return]
+
+
+@asks_jax("frameworks")
+def _reported(files: list[tuple[str, str]], name: str) -> tuple[set[str], set[str]]:
+    """Return what pytest reports of one of these files, by their names and texts."""
+    with TemporaryDirectory() as folder:
+        for file, text in files:
+            (Path(folder) / file).parent.mkdir(parents=True, exist_ok=True)
+            (Path(folder) / file).write_text(text)
+        return _run(Path(folder) / name)
+
+
+def _run(path: Path) -> tuple[set[str], set[str]]:
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTEST_ADDOPTS": "", "PYTHONPATH": str(path.parent)}
     environment.pop("XLA_FLAGS", None)
     report = path.with_suffix(".xml")

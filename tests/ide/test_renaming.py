@@ -43,8 +43,9 @@ def test_a_program_means_the_same_under_another_name(program: str, tmp_path: Pat
     def make() -> list[Path]:
         return write(tmp_path, PROGRAMS[program])
 
+    before = findings(make())
+
     def check(paths: list[Path], axis: Axis, name: str) -> None:
-        before = findings(paths)
         rename(axis, name)
         assert findings(paths, (name, axis.name)) == before
 
@@ -58,8 +59,9 @@ def test_a_fixture_means_the_same_under_another_name(fixture: Path, tmp_path: Pa
     def make() -> list[Path]:
         return [Path(shutil.copy(fixture, tmp_path / fixture.name))]
 
+    before = findings(make())
+
     def check(paths: list[Path], axis: Axis, name: str) -> None:
-        before = findings(paths)
         rename(axis, name)
         assert [found[:3] for found in findings(paths)] == [found[:3] for found in before]
 

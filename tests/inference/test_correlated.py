@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import sys
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.checking import check
+from support.sizes import size
 
 from shardlint.api import Linter, Settings
 from shardlint.source.sources import source_from_text
@@ -154,7 +154,7 @@ def _passed(program: str) -> set[int]:
 def test_no_error_where_some_branches_run() -> None:
     """Random programs that set and test variables on branches: an error is where no run gets by."""
     errors = 0
-    count = int(os.environ.get("SHARDLINT_RANDOM_CASES", "200"))
+    count = size("SHARDLINT_BRANCHES", 70, 200)
     for seed in range(count):
         chance = random.Random(seed)
         body = "\n".join(line for _ in range(3) for line in _block(chance, 2, "    "))

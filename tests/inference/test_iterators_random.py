@@ -16,7 +16,7 @@ from support.sizes import size
 pytestmark = pytest.mark.slow
 
 #: Programs; the environment may ask for more, from another seed on.
-PROGRAMS = size("SHARDLINT_ITERATOR_PROGRAMS", 600, 2400)
+PROGRAMS = size("SHARDLINT_ITERATOR_PROGRAMS", 200, 2400)
 FIRST = int(os.environ.get("SHARDLINT_ITERATOR_SEED", "0"))
 PARTS = 4
 

@@ -11,7 +11,7 @@ from support.sizes import size
 from shardlint.inference.programs.name_references import mentions
 from shardlint.inference.syntax.file_parts import split
 
-COUNT = size("SHARDLINT_MENTIONS", 500, 1_000)
+COUNT = size("SHARDLINT_MENTIONS", 200, 1_000)
 
 _IMPORTS = (
     "import jax",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from support.jax_answers import asks_jax
 
 from shardlint.api import Linter, Settings
 
@@ -35,18 +37,30 @@ PROGRAMS = {
 }
 
 
+@asks_jax("inference")
+def is_refused(files: dict[str, str], module: str) -> bool:
+    """Return whether JAX refuses a shape as a module of these files runs."""
+    with TemporaryDirectory() as folder:
+        write(Path(folder), files)
+        command = [sys.executable, "-m", module]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return "IndivisibleError" in run.stderr or "divisible" in run.stderr
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    """Write files by their names."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
 @pytest.mark.parametrize(("where", "program"), PROGRAMS.values(), ids=PROGRAMS)
 def test_modules_are_found(tmp_path: Path, where: str, program: str) -> None:
     files = {"pkg/sub/mod.py": MODULE, "pkg/sub/other.py": "ROWS = 6\n", where: program}
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    write(tmp_path, files)
     # Python finds them too: the program ends at JAX's own complaint.
     module = where.removesuffix(".py").replace("/", ".")
-    run = subprocess.run(
-        [sys.executable, "-m", module], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert "IndivisibleError" in run.stderr or "divisible" in run.stderr, run.stderr
+    assert is_refused(files, module)
     found = Linter(Settings(root=str(tmp_path), devices=8)).check_paths([str(tmp_path / where)]).findings
     assert [(f.code, Path(f.span.path).name, f.span.line) for f in found] == [("SHL202", "mod.py", 6)]
 

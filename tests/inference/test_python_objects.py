@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 PROGRAMS = Path(__file__).parents[1] / "data" / "python_objects.txt"
 #: Random programs; the environment may ask for more, and for others.
-RANDOM = size("SHARDLINT_OBJECTS", 500, 2000)
+RANDOM = size("SHARDLINT_OBJECTS", 200, 2000)
 FIRST = int(os.environ.get("SHARDLINT_OBJECTS_FIRST", "0"))
 
 HEAD = """

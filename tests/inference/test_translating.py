@@ -11,6 +11,7 @@ from pathlib import Path
 
 import libcst as cst
 import pytest
+from support.sizes import FULL
 
 from shardlint.inference.syntax.file_parts import split, units_of
 from shardlint.inference.syntax.front_end import Untranslated, translate
@@ -30,7 +31,11 @@ FOLDERS = {
     "stdlib": _STANDARD,
 }
 #: Every n-th file of them, so that each takes some seconds.
-STEPS = {"shardlint": 3, "jax": 6, "numpy": 3, "stdlib": 60}
+STEPS = (
+    {"shardlint": 3, "jax": 6, "numpy": 3, "stdlib": 60}
+    if FULL
+    else {"shardlint": 12, "flax": 4, "jax": 18, "numpy": 5, "stdlib": 240}
+)
 #: Fields that tell nothing that is not told by others, or only how something is written.
 _ASIDE = {
     "default_indent",

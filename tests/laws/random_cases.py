@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from judging import Case, contradiction, judge_drawn
-from real_jax import NAMES, PROGRAMS, attempt
+from real_jax import NAMES, PROGRAMS, Outcome, attempt
 
 from shardlint.laws.core.values import AxisType, Entry, Junk, Marker, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Api, Cause, Rejected, Undecided
@@ -401,13 +401,15 @@ def cases_of_each_cause(count: int, seed: int, least: int = 3) -> Iterator[Drawn
             return
 
 
-def set_against_jax(cases: Iterable[Drawn]) -> tuple[dict[Api, Tally], list[str]]:
+def set_against_jax(
+    cases: Iterable[Drawn], run: Callable[..., Outcome] = attempt
+) -> tuple[dict[Api, Tally], list[str]]:
     """Judge cases and run them; return the tallies and each disagreement in words."""
     tallies: dict[Api, Tally] = defaultdict(Tally)
     disagreements = []
     for case in cases:
         verdict = judge_drawn(case)
-        outcome = attempt(
+        outcome = run(
             case.api, case.mesh, case.spec, case.shape, raw=case.raw, under=bool(case.under), held=case.held
         )
         tally = tallies[case.api]

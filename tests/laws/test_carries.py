@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from jax import lax
 from jax.sharding import AbstractMesh, AxisType, PartitionSpec
+from support.jax_answers import asks_jax
 
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import symbol
@@ -40,6 +41,35 @@ def raised(call: Any, *args: Any) -> str:
     return ""
 
 
+@asks_jax("laws")
+def raised_of_shardings(loop: str, one: tuple[Any, ...], other: tuple[Any, ...]) -> str:
+    """Return the class that a loop raises whose carry comes in with one spec and goes out with another."""
+
+    def call(x: Any) -> Any:
+        before, after = (jax.sharding.reshard(x, PartitionSpec(*spec)) for spec in (one, other))
+        return LOOPS[loop](before, after)
+
+    mesh = AbstractMesh((2, 2), ("x", "y"), axis_types=(AxisType.Explicit,) * 2)
+    with jax.sharding.use_abstract_mesh(mesh):
+        return raised(call, jax.ShapeDtypeStruct((8, 8), np.float32))
+
+
+@asks_jax("laws")
+def raised_of_axes(loop: str, one: list[str], other: list[str], longer: bool) -> str:
+    """Return the class that a loop raises whose carry varies over other axes after it, or is longer."""
+    mesh = AbstractMesh((2, 2), ("x", "y"))
+
+    def call() -> Any:
+        before, after = (
+            lax.pcast(jnp.ones(4), tuple(axes), to="varying") if axes else jnp.ones(4)
+            for axes in (one, other)
+        )
+        LOOPS[loop](before, jnp.concatenate([after, after]) if longer else after)
+        return jnp.ones(())
+
+    return raised(jax.shard_map(call, mesh=mesh, in_specs=(), out_specs=PartitionSpec()))
+
+
 def says(before: Carried, after: Carried) -> str:
     """The class that the law says."""
     verdict = judge_carry(before, after)
@@ -49,17 +79,10 @@ def says(before: Carried, after: Carried) -> str:
 
 @pytest.mark.parametrize("loop", LOOPS)
 def test_shardings_of_carries(loop: str) -> None:
-    mesh = AbstractMesh((2, 2), ("x", "y"), axis_types=(AxisType.Explicit,) * 2)
     ours = Mesh(("x", "y"), (2, 2), (Kind.EXPLICIT,) * 2)
     rejected = 0
     for one, other in itertools.product(SPECS, SPECS):
-
-        def call(x: Any, one: Any = one, other: Any = other) -> Any:
-            before, after = (jax.sharding.reshard(x, PartitionSpec(*spec)) for spec in (one, other))
-            return LOOPS[loop](before, after)
-
-        with jax.sharding.use_abstract_mesh(mesh):
-            real = raised(call, jax.ShapeDtypeStruct((8, 8), np.float32))
+        real = raised_of_shardings(loop, one, other)
         kinds = [Carried((8, 8), CONSTANT, TypeSharding(ours, Spec(spec))) for spec in (one, other)]
         assert says(*kinds) == real, (one, other, real)
         rejected += bool(real)
@@ -68,18 +91,8 @@ def test_shardings_of_carries(loop: str) -> None:
 
 @pytest.mark.parametrize("loop", LOOPS)
 def test_varying_axes_and_shapes_of_carries(loop: str) -> None:
-    mesh = AbstractMesh((2, 2), ("x", "y"))
     for one, other, longer in itertools.product(AXES, AXES, (False, True)):
-
-        def call(one: Any = one, other: Any = other, longer: bool = longer) -> Any:
-            before, after = (
-                lax.pcast(jnp.ones(4), tuple(sorted(axes)), to="varying") if axes else jnp.ones(4)
-                for axes in (one, other)
-            )
-            LOOPS[loop](before, jnp.concatenate([after, after]) if longer else after)
-            return jnp.ones(())
-
-        real = raised(jax.shard_map(call, mesh=mesh, in_specs=(), out_specs=PartitionSpec()))
+        real = raised_of_axes(loop, sorted(one), sorted(other), longer)
         before, after = (Carried((4,), Variation(axes, axes)) for axes in (one, other))
         assert says(before, Carried((8,), after.variation) if longer else after) == real, (one, other, longer)
 

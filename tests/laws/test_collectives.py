@@ -14,6 +14,7 @@ import pytest
 from jax import lax
 from jax.sharding import AbstractMesh, AxisType
 from jax.sharding import PartitionSpec as P
+from support.jax_answers import asks_jax
 from support.sizes import size
 
 from shardlint.laws.core.dims import symbol
@@ -132,6 +133,7 @@ SHAPE_CASES = [
 ]  # fmt: skip
 
 
+@asks_jax("laws")
 def real_local_result(function: str, shape: tuple[int, ...], options: dict[str, Any]) -> Any:
     """What one shard's result is in JAX: its shape, or the class of the error, when traced or lowered."""
     call = CALLS[function] if not options else getattr(lax, function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from real_jax import attempt
+from stored_attempts import attempt
 
 from shardlint.laws.core.values import AxisType, Mesh, Spec
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from judging import judge_case
 from random_cases import Drawn, draw_cases
-from real_jax import attempt
+from stored_attempts import attempt
 
 from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.laws.core.verdicts import Accepted, Rejected

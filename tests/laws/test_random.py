@@ -9,6 +9,7 @@ import pytest
 from judging import Case, judge_case
 from random_cases import Tally, cases_of_each_cause, causes, draw_cases, must_decide, set_against_jax
 from real_jax import PROGRAMS
+from stored_attempts import attempt
 from support.sizes import size
 
 from shardlint.laws.core.dims import Dim, substitute, symbol
@@ -22,7 +23,7 @@ SEED = 20308
 @pytest.fixture(scope="module")
 def against_jax() -> tuple[dict[Api, Tally], list[str]]:
     """All random cases, judged and run."""
-    return set_against_jax(cases_of_each_cause(COUNT, SEED))
+    return set_against_jax(cases_of_each_cause(COUNT, SEED), attempt)
 
 
 def test_laws_agree_with_jax(against_jax: tuple[dict[Api, Tally], list[str]]) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 import jax
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
+from support.jax_answers import asks_jax
 
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api, Returned
@@ -33,6 +34,15 @@ def drawn(seed: int) -> tuple[Mesh, Spec, tuple[int, ...]]:
     return mesh, Spec(tuple(entries)), tuple(rng.choice((2, 3, 4, 5, 6, 9, 10, 12)) for _ in entries)
 
 
+def _written(made: object) -> object:
+    return made.name if isinstance(made, Returned) else made
+
+
+def _read(written: object) -> object:
+    return Returned[written] if isinstance(written, str) else written
+
+
+@asks_jax("laws", encode=_written, decode=_read)
 def returned(mesh: Mesh, spec: Spec, shape: tuple[int, ...]) -> object:
     """What jit returns: a spec, or what becomes of an array that has none."""
     types = (jax.sharding.AxisType.Auto,) * len(mesh.names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from support.checking import check
+from support.jax_answers import asks_jax
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
@@ -23,6 +24,12 @@ def run(program: str) -> dict[str, Any]:
     scope: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(program, "program.py", "exec"), scope)
     return scope
+
+
+@asks_jax("meaning")
+def value(program: str, expression: str = "None") -> Any:
+    """Run a program, and return what an expression of its variables is then, of which there is a literal."""
+    return eval(expression, run(program))
 
 
 def found(program: str, code: str) -> list[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from consequences import found, run
+from consequences import found, value
 
 SPECS = ("", "'a'", "'b'", "'c'", "('a', 'c')", "('a', 'b')", "None, 'a'", "'a', 'c'", "'a', 'b'")
 SIZES = ("1, 8, 1", "2, 4, 1", "1, 1, 1", "8, 1, 1")
@@ -20,6 +20,5 @@ def test_reported_where_a_named_axis_splits_nothing(spec: str, sizes: str) -> No
         "mesh = Mesh(devices, ('a', 'b', 'c'))\n"
         f"y = jax.device_put(jnp.ones((16, 16)), NamedSharding(mesh, P({spec})))\n"
     )
-    sharding = run(program)["y"].sharding
-    whole = sharding.is_fully_replicated and len(sharding.device_set) > 1
+    whole = value(program, "y.sharding.is_fully_replicated and len(y.sharding.device_set) > 1")
     assert bool(found(program, "SHL608")) == (whole and bool(spec)), program

@@ -7,7 +7,7 @@ import re
 import warnings
 
 import pytest
-from consequences import found, run
+from consequences import found, value
 from support.sizes import size
 
 CASES = size("SHARDLINT_DONATION_CASES", 24, 10)
@@ -31,8 +31,7 @@ RESULTS = (
 def aliased(program: str) -> set[int]:
     """Return the arguments whose buffers the compiled code gives to results."""
     with warnings.catch_warnings(action="ignore"):
-        text = run(f"{program}text = f.lower(a, b).compile().as_text()\n")["text"]
-    head = text.splitlines()[0]
+        head = value(program, "f.lower(a, b).compile().as_text().splitlines()[0]")
     return {int(number) for number in re.findall(r"\((\d+), \{[\d, ]*\}, (?:may|must)-alias\)", head)}
 
 

@@ -6,7 +6,7 @@ import warnings
 from itertools import product
 
 import pytest
-from consequences import found, pages, run
+from consequences import found, pages, value
 
 HEADER = """import flax.linen as nn
 import jax, jax.numpy as jnp
@@ -46,7 +46,7 @@ def test_helpers(helper: str, setter: str) -> None:
         "    return jax.lax.with_sharding_constraint(x, P('data'))\n"
         f"{setter}\n    y = jax.jit(lambda x: constrain(x * 2))(jnp.ones((8, 8)))\n"
     )
-    split = not run(program)["y"].sharding.is_fully_replicated
+    split = value(program, "not y.sharding.is_fully_replicated")
     assert bool(found(program, "SHL410")) == (not split and setter != "with one:"), program
 
 
@@ -59,7 +59,7 @@ def test_logical_constraints(rules: str, setter: str) -> None:
         "model = Model()\nx = jnp.ones((8, 8))\nparams = model.init(jax.random.key(0), x)\n"
         f"{setter.format(f'nn.logical_axis_rules({rules})')}\n    y = jax.jit(model.apply)(params, x)\n"
     )
-    split = not run(program)["y"].sharding.is_fully_replicated
+    split = value(program, "not y.sharding.is_fully_replicated")
     meant = rules == "RULES" and "mesh" in setter
     assert bool(found(program, "SHL410")) == (meant and not split), program
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from consequences import found, pages, run
+from consequences import found, pages, value
 
 HEADER = """import jax, jax.numpy as jnp, numpy as np
 from jax import lax
@@ -45,12 +45,10 @@ RIGHT = {
 def test_gradients_that_come_multiplied(call: str) -> None:
     right = next(text for part, text in RIGHT.items() if part in call)
     program = f"{HEADER}y = {call}\n"
-    scope = run(f"{program}z = {right}\n")
-    ours, meant = np.asarray(scope["y"]), np.asarray(scope["z"])
-    factor = float(np.sum(ours * meant) / np.sum(meant**2))
+    factor = value(f"{program}z = {right}\n", "round(float(np.sum(y * z) / np.sum(z**2)), 3)")
     if "'x'))(w)" in call:
         factor /= 2  # the sum is of two equal parts, which SHL309 is about
-    assert factor == pytest.approx(4 if GRADIENTS[call] else 1, rel=1e-4)
+    assert factor == pytest.approx(4 if GRADIENTS[call] else 1, rel=1e-3)
     assert bool(found(program, "SHL317")) == GRADIENTS[call]
 
 
@@ -67,8 +65,8 @@ LOSSES: dict[str, bool] = {
 @pytest.mark.parametrize("loss", LOSSES)
 def test_means_of_ratios(loss: str) -> None:
     program = f"{HEADER}y = on(lambda w, u: {loss}, 'y', ())\n"
-    scope = run(f"{program}z = (w * u).sum() / w.sum()\n")
-    assert np.allclose(scope["y"], scope["z"], rtol=1e-3) != LOSSES[loss]
+    are_close = value(f"{program}z = (w * u).sum() / w.sum()\n", "bool(np.allclose(y, z, rtol=1e-3))")
+    assert are_close != LOSSES[loss]
     assert bool(found(program, "SHL316")) == LOSSES[loss]
 
 

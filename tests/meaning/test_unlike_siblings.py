@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-import jax
-from consequences import found, pages, run
+from consequences import found, pages, value
 
 from shardlint.model.findings import Severity
 
@@ -40,10 +39,11 @@ def test_reported_where_a_sibling_is_whole() -> None:
     rng, reported = random.Random(7), 0
     for _ in range(40):
         text = program(rng)
-        kernels: list[jax.Array] = [leaf["kernel"] for leaf in run(text)["params"].values()]
+        leaves = "[leaf['kernel'] for leaf in params.values()]"
+        kernels = value(text, f"[(leaf.shape, leaf.sharding.is_fully_replicated) for leaf in {leaves}]")
         expected = False
-        for shape in {kernel.shape for kernel in kernels}:
-            whole = [k.sharding.is_fully_replicated for k in kernels if k.shape == shape]
+        for shape in {shape for shape, _ in kernels}:
+            whole = [is_whole for other, is_whole in kernels if other == shape]
             expected = expected or 0 < sum(whole) <= len(whole) / 2
         assert bool(found(text, "SHL610")) == expected, text
         reported += expected

@@ -28,8 +28,10 @@ def store_runs(patch: pytest.MonkeyPatch) -> None:
 def stored_run(path: str | Path, **options: Any) -> FixtureRun:
     """Return what JAX did in a fixture."""
     text = Path(path).read_text(encoding="utf-8")
+    # What was evaluated is told of a run that is watched.
+    question = f"watched\0{text}" if options.get("watched") else text
 
-    said = answer(text, lambda: as_stored(_run_fixture(path, **options)), _runner())
+    said = answer(question, lambda: as_stored(_run_fixture(path, **options)), _runner())
     return FixtureRun(
         str(Path(path).resolve()),
         tuple(_unit(unit) for unit in said["units"]),

@@ -14,6 +14,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import AbstractMesh, AxisType, PartitionSpec, reshard
 from probing import evaluate
+from support.jax_answers import asks_jax
 from support.sizes import size
 
 from shardlint.inference.domain.values import Array
@@ -59,6 +60,7 @@ def random_program(rng: random.Random) -> str:
     return f"{HEADER}def f(a, b):\n    {body}\n    return a\n"
 
 
+@asks_jax("transforms")
 def jax_says(program: str) -> tuple[dict[int, tuple[Any, ...]], int | None, str]:
     """The specs in types at probes, and the line and class of what JAX raises, if it does."""
     specs: dict[int, tuple[Any, ...]] = {}

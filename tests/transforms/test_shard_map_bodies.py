@@ -6,6 +6,8 @@ import random
 from collections import Counter
 
 from probing import SCALE, evaluate
+from support.jax_answers import asks_jax
+from support.raised import Raised, raised, read, written
 
 from shardlint.inference.domain.values import Array
 from shardlint.laws.core.verdicts import Cause, Rejected
@@ -54,13 +56,14 @@ def random_program(rng: random.Random) -> str:
     )
 
 
-def run_for_real(text: str) -> tuple[dict[int, tuple[int, ...]], Exception | None]:
+@asks_jax("transforms", encode=written, decode=read)
+def run_for_real(text: str) -> tuple[dict[int, tuple[int, ...]], Raised | None]:
     """Run a program; return the shapes that its probes saw, and how it ended."""
     seen: dict[int, tuple[int, ...]] = {}
     try:
         exec(compile(text, "program.py", "exec"), {"probe": lambda n, value: seen.update({n: value.shape})})
     except Exception as error:
-        return seen, error
+        return seen, raised(error)
     return seen, None
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import jax
 import pytest
 from probing import SCALE, evaluate
+from support.jax_answers import asks_jax
+from support.raised import Raised, raised, read, written
 
 from shardlint.inference.domain.values import Array, Value
 from shardlint.laws.core.values import Spec
@@ -147,7 +149,8 @@ def described(array: Any) -> tuple[Any, ...]:
     return tuple(kind.shape), None if spec is None else tuple(spec), getattr(mat, "varying", frozenset())
 
 
-def run_for_real(text: str) -> tuple[Seen, Exception | None]:
+@asks_jax("transforms", encode=written, decode=read)
+def run_for_real(text: str) -> tuple[Seen, Raised | None]:
     """Run a program; return what its probes saw, and how it ended."""
     seen: Seen = {}
     try:
@@ -156,7 +159,7 @@ def run_for_real(text: str) -> tuple[Seen, Exception | None]:
             {"probe": lambda n, value: seen.update({n: described(value)})},
         )
     except Exception as error:
-        return seen, error
+        return seen, raised(error)
     return seen, None
 
 
@@ -195,12 +198,12 @@ def test_random_calls_agree_with_jax() -> None:
             assert error is not None, f"seed {seed}: rejected, but it runs: {verdicts}\n{text}"
             # A program may make several mistakes, of which JAX may meet one that we miss.
             classes = {verdict.exception for verdict in verdicts}
-            count["class"] += not classes.isdisjoint(base.__name__ for base in type(error).__mro__)
+            count["class"] += error is not None and not classes.isdisjoint(error.classes)
         count["rejected" if error else "accepted"] += 1
         if error is not None:
             count["found"] += bool(verdicts)
             if not verdicts:
-                missed[f"{seed} {type(error).__name__}: {str(error)[:110]}"] += 1
+                missed[f"{seed} {error.name}: {error.message}"] += 1
         for number in real.keys() & found.probes.keys():
             compare(text, number, found.probes[number], real[number], known)
     assert count["class"] >= 0.97 * count["found"], count

@@ -14,6 +14,7 @@ from jax import lax
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 from probing import evaluate
+from support.jax_answers import asks_jax
 from support.sizes import size
 
 from shardlint.inference.domain.values import Array
@@ -67,6 +68,7 @@ def random_program(rng: random.Random) -> str:
     )
 
 
+@asks_jax("transforms")
 def devices_hold(program: str) -> dict[int, frozenset[str]]:
     """The axes along which the values at each probe differ between devices."""
     kept: dict[int, Any] = {}

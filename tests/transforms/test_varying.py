@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.sharding import Mesh, PartitionSpec
+from support.jax_answers import asks_jax
 from support.sizes import size
 
 from shardlint.inference import InferenceSettings, analyze
@@ -69,6 +70,7 @@ def random_program(rng: random.Random) -> str:
     )
 
 
+@asks_jax("transforms")
 def jax_says(program: str) -> str | None:
     """None where JAX accepts the program, "varying" where it misses a reduction, else "other"."""
     scope = {"jax": jax, "jnp": jnp, "np": np, "lax": lax, "Mesh": Mesh, "P": PartitionSpec}

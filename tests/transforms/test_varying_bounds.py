@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import AbstractMesh, PartitionSpec
 from probing import evaluate
+from support.jax_answers import asks_jax
 from support.sizes import size
 from varying_bodies import random_program
 
@@ -27,6 +28,7 @@ SEED = int(os.environ.get("SHARDLINT_VARYING_SEED", "0"))
 Kind = tuple[tuple[int, ...], frozenset[str]]
 
 
+@asks_jax("transforms")
 def jax_says(program: str) -> tuple[dict[int, Kind], int | None, str]:
     """The types at probes, and the line and class of what JAX raises, if it does."""
     kinds: dict[int, Kind] = {}
