@@ -12,7 +12,7 @@ from typing import Any
 
 import older_jax
 import real_jax
-from judging import Case, contradiction, judge_drawn
+from judging import REFUSALS, Case, contradiction, judge_drawn
 from random_cases import Drawn, draw_cases, mode
 from real_jax import Outcome
 from spec_texts import read_spec, spec_text
@@ -67,7 +67,7 @@ def compare(answer: str, verdict: Any) -> tuple[str, str] | None:
     if not answer.startswith("ok"):
         # The programs of the matrix return what they place from jit.
         outside = isinstance(verdict, Accepted) and verdict.returned is Returned.REFUSED
-        return None if outside and answer.startswith("IndivisibleError") else ("JAX rejects", str(verdict))
+        return None if outside and answer.startswith(REFUSALS) else ("JAX rejects", str(verdict))
     claimed = verdict if isinstance(verdict, str) else ""
     return ("another result", claimed) if claimed and answer != f"ok {claimed}" else None
 

@@ -88,7 +88,8 @@ def placement(
         twin_spec = repair.repaired_spec(
             known, twin_mesh, None if isinstance(shape, Unknown) else rank, cause
         )
-    twin_sizes = even(sizes, tuple(map(math.lcm, parts_of(twin_spec, twin_mesh, rank), held_parts)))
+    filled = tuple(size or 1 for size in sizes) if cause is Cause.EMPTY else sizes
+    twin_sizes = even(filled, tuple(map(math.lcm, parts_of(twin_spec, twin_mesh, rank), held_parts)))
 
     request: Request = {
         "kind": "placement",

@@ -67,10 +67,10 @@ def mesh_of(names: Any, sizes: Any, types: Any, abstract: Any) -> Any:
     """Build a mesh on the first fake devices, or without devices."""
     names, sizes, types = tuple(_list(names, str)), tuple(_list(sizes, int)), _list(types, str)
     _check(all(kind in AXIS_TYPES for kind in types), "types of axes")
-    given = types_of(types)
     if abstract:
-        member(jax.sharding, "AxisType")  # JAX without axis types cannot yet trace with one.
-        return jax.sharding.AbstractMesh(sizes, names, **given)
+        # JAX without axis types cannot yet trace with one; since 0.11.1 they are Explicit by default.
+        return jax.sharding.AbstractMesh(sizes, names, axis_types=axis_types_of(types))
+    given = types_of(types)
     count = math.prod(sizes)
     _check(0 <= count <= len(jax.devices()), "so many devices")
     return jax.sharding.Mesh(np.array(jax.devices()[:count]).reshape(sizes), names, **given)
@@ -80,9 +80,14 @@ def types_of(types: Sequence[str]) -> dict[str, Any]:
     """The ``axis_types`` argument, left out where all are Auto, as every JAX has it."""
     if all(kind == "Auto" for kind in types):
         return {}
+    return {"axis_types": axis_types_of(types)}
+
+
+def axis_types_of(types: Sequence[str]) -> tuple[Any, ...]:
+    """Return the axis types with these names."""
     axis_type = member(jax.sharding, "AxisType")
     known = {"Auto": axis_type.Auto, "Explicit": axis_type.Explicit, "Manual": axis_type.Manual}
-    return {"axis_types": tuple(known[kind] for kind in types)}
+    return tuple(known[kind] for kind in types)
 
 
 def spec_of(operands: Sequence[Any], entries: Any, unreduced: Any = (), reduced: Any = ()) -> Any:

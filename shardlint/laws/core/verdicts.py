@@ -59,6 +59,7 @@ class Cause(StrEnum):
     UNKNOWN_AXIS = "unknown-axis"
     TOO_LONG = "too-long"
     INDIVISIBLE = "indivisible"
+    EMPTY = "empty"
     UNCONSTRAINED = "unconstrained"
     NO_MESH = "no-mesh"
     AXIS_TYPE = "axis-type"
@@ -88,9 +89,11 @@ class Cause(StrEnum):
 
 
 class Returned(StrEnum):
-    """The fate of an array that a jit returns, where XLA splits it over a part of an axis.
+    """The fate of an array that a jit returns, where XLA splits it over a part of an axis, or does not split
+    it as it is of size 0.
 
-    JAX raises IndivisibleError, or makes a sharding (`GSPMDSharding`) that no spec can name.
+    JAX raises IndivisibleError (for size 0 AssertionError), or makes a sharding (`GSPMDSharding`) that no
+    spec can name.
     """
 
     REFUSED = "refused"

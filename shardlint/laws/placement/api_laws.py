@@ -13,6 +13,7 @@ from shardlint.laws.placement.axis_types import (
     constrained,
     constrained_as_typed,
     context_runs,
+    empty_constrained,
     if_asked,
     in_context,
     no_surplus_in_type,
@@ -30,6 +31,7 @@ from shardlint.laws.placement.checks import (
     a_sharding,
     a_spec,
     context_mesh,
+    empty_output,
     even,
     even_unless_unconstrained,
     found_or_none,
@@ -41,11 +43,14 @@ from shardlint.laws.placement.checks import (
     none_passes,
     not_none,
     rank,
+    rank_of_names,
     sharded_already,
+    starting,
     surplus_axes,
     unconstrained,
     unique,
     unique_on_many,
+    until,
 )
 
 Law = tuple[Check, ...]
@@ -53,8 +58,11 @@ Law = tuple[Check, ...]
 
 def _constraint(stage: str, *, eager: bool) -> Law:
     """`pjit.with_sharding_constraint` allows uneven sharding; outside jit its result must exist."""
-    uneven = raising("IndivisibleError", stage, even_unless_unconstrained) if eager else ()
-    return raising("ValueError", stage, rank) + staged(stage, constrained) + uneven
+    law = raising("ValueError", stage, rank) + staged(stage, constrained)
+    if not eager:
+        return law
+    made = raising("IndivisibleError", stage, even_unless_unconstrained)
+    return law + made + staged(stage, empty_constrained)
 
 
 def _put(stage: str) -> Law:
@@ -97,7 +105,12 @@ def _converted(stage: str, *, eager: bool) -> Law:
 def _reshard(stage: str, *, eager: bool) -> Law:
     """`pjit.reshard`: the axes, then the type of the result, from which surplus Nones are dropped."""
     law = staged(stage, only_explicit) + array_type(stage)
-    return law if eager else (*law, runs_on_mesh)
+    return law + _empty_typed(stage) if eager else (*law, runs_on_mesh)
+
+
+def _empty_typed(stage: str) -> Law:
+    """What runs at once is a jit whose output has the sharding of its type."""
+    return on(AxisType.EXPLICIT, *staged(stage, empty_output))
 
 
 def _asked_out(stage: str) -> Law:
@@ -107,7 +120,9 @@ def _asked_out(stage: str) -> Law:
 
 def _typed_out(stage: str, *, eager: bool) -> Law:
     """The type of what an operation makes, which runs by itself where it is not traced."""
-    return array_type(stage) + (raising("ValueError", stage, context_runs) if eager else (runs_on_mesh,))
+    if not eager:
+        return (*array_type(stage), runs_on_mesh)
+    return array_type(stage) + raising("ValueError", stage, context_runs) + _empty_typed(stage)
 
 
 def _empty_out(stage: str, *, eager: bool) -> Law:
@@ -120,9 +135,10 @@ def _created_out(stage: str, *, eager: bool) -> Law:
     return (*_asked_out(stage), asks_context, *map(if_asked, _typed_out(stage, eager=eager)))
 
 
-def _sampled(stage: str) -> Law:
+def _sampled(stage: str, *, eager: bool) -> Law:
     """`random.core.maybe_auto_axes`: the key may bring the mesh's devices along, or the context does."""
-    return staged(stage, same_mesh, only_explicit, same_axes) + _reshard(stage, eager=False)
+    law = staged(stage, same_mesh, only_explicit, same_axes) + _reshard(stage, eager=False)
+    return law + _empty_typed(stage) if eager else law
 
 
 def _param(stage: str, *, eager: bool) -> Law:
@@ -132,6 +148,15 @@ def _param(stage: str, *, eager: bool) -> Law:
         *staged(stage, *SHARDING, of_one_type),
         *on(AxisType.EXPLICIT, *_reshard(stage, eager=eager)),
         *on(AxisType.AUTO, *_constraint(stage, eager=eager)),
+    )
+
+
+def _typed_argument() -> Law:
+    """The type of a jit's argument; the rest is met when its sharding is lowered."""
+    return (
+        *array_type("trace"),
+        *until("0.8.2", *raising("IndexError", "lower", surplus_axes)),
+        *raising("IndivisibleError", "lower", even),
     )
 
 
@@ -153,18 +178,21 @@ LAWS: dict[Api, Law] = {
     # sharding.Sharding.shard_shape -> _common_shard_shape
     Api.SHARD_SHAPE: _whole("shard_shape"),
     # core._check_sharding: the rank only
-    Api.SHAPE_DTYPE_STRUCT: raising("ValueError", "ShapeDtypeStruct()", rank),
+    Api.SHAPE_DTYPE_STRUCT: starting("0.8.2", *raising("ValueError", "ShapeDtypeStruct()", rank)),
     # dispatch._device_put_sharding_impl asks where the devices are
     Api.DEVICE_PUT: _put("device_put") + raising("ValueError", "device_put", has_devices),
     Api.DEVICE_PUT_IN_JIT: _put("trace"),
     # sharding_impls.prepare_axis_resources as jit is called, the rest as the function is traced
     Api.JIT_IN: raising("ValueError", "jit()", unconstrained) + _jit("trace"),
-    Api.JIT_OUT: raising("ValueError", "jit()", unconstrained) + _jit("trace"),
-    # the struct checks the rank; divisibility is met when the argument's sharding is lowered
+    Api.JIT_OUT: (
+        *raising("ValueError", "jit()", unconstrained),
+        *_jit("trace"),
+        *staged("compile", empty_output),
+    ),
+    # the struct checks the rank
     Api.JIT_ARGUMENT: (
-        *raising("ValueError", "ShapeDtypeStruct()", rank),
-        *array_type("trace"),
-        *raising("IndivisibleError", "lower", even),
+        *starting("0.8.2", *raising("ValueError", "ShapeDtypeStruct()", rank)),
+        *_typed_argument(),
     ),
     Api.CONSTRAINT: _constraint("trace", eager=False),
     Api.CONSTRAINT_EAGER: _constraint("wsc eager", eager=True),
@@ -176,7 +204,7 @@ LAWS: dict[Api, Law] = {
         *raising("ValueError", "trace", not_none),
         *raising("ValueError", "trace", found_or_none),
         *raising("Exception", "trace", none_in_tuple),  # AssertionError, or KeyError without check_vma
-        *raising("ValueError", "trace", rank),
+        *raising("ValueError", "trace", rank_of_names),
         *raising("DuplicateSpecError", "trace", unique),
     ),
     Api.RESHARD: _reshard("reshard", eager=True),
@@ -200,8 +228,8 @@ LAWS: dict[Api, Law] = {
     Api.CREATE_OUT_IN_JIT: _created_out("trace", eager=False),
     Api.EMPTY_OUT: _empty_out("jnp.zeros(out_sharding=)", eager=True),
     Api.EMPTY_OUT_IN_JIT: _empty_out("trace", eager=False),
-    Api.RANDOM_OUT: _sampled("random.normal(out_sharding=)"),
-    Api.RANDOM_OUT_IN_JIT: _sampled("trace"),
+    Api.RANDOM_OUT: _sampled("random.normal(out_sharding=)", eager=True),
+    Api.RANDOM_OUT_IN_JIT: _sampled("trace", eager=False),
     # flax.core.meta.Partitioned: the metadata's names become a NamedSharding only here
     Api.LINEN_SHARDING: staged("get_sharding", *SHARDING),
     Api.LINEN_UNBOX: staged("unbox", *SHARDING) + _constraint("unbox", eager=False),
@@ -272,8 +300,18 @@ def _bare_out(stage: str, law: Law) -> Law:
 
 
 def _bare_struct(law: Law) -> Law:
-    """`core.ShapeDtypeStruct.__init__`: the context mesh is not asked before the sharding is read."""
-    return (*raising("ValueError", "ShapeDtypeStruct()", a_spec), none_passes, *law)
+    """`core.ShapeDtypeStruct.__init__`: the context mesh is not asked before the sharding is read.
+
+    Before 0.8 it was asked at once, and before 0.6 only a sharding would do.
+    """
+    stage = "ShapeDtypeStruct()"
+    return (
+        *raising("ValueError", stage, a_spec),
+        none_passes,
+        *until("0.6.0", *raising("ValueError", stage, a_sharding)),
+        *until("0.8.0", *raising("TypeError", stage, context_mesh), *staged(stage, *SHARDING)),
+        *law,
+    )
 
 
 def _bare_param(stage: str, law: Law) -> Law:
@@ -295,11 +333,10 @@ BARE_LAWS: dict[Api, Law] = {
     # core.ShapeDtypeStruct.sharding is read as the argument's type is made
     Api.JIT_ARGUMENT: _bare_struct(
         (
-            *raising("ValueError", "ShapeDtypeStruct()", rank),
+            *starting("0.8.2", *raising("ValueError", "ShapeDtypeStruct()", rank)),
             *raising("TypeError", "trace", context_mesh),
             *staged("trace", *SHARDING),
-            *array_type("trace"),
-            *raising("IndivisibleError", "lower", even),
+            *_typed_argument(),
         )
     ),
     Api.SHARD_MAP_IN: _shard_map_in(unique_on_many),

@@ -13,6 +13,7 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Entry, Marker, Mesh, Name, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
 from shardlint.laws.placement.checks import (
+    empty_output,
     even,
     is_axis,
     known,
@@ -51,12 +52,15 @@ def array_type(stage: str) -> tuple[Check, ...]:
 
 
 def no_surplus_in_type(case: Case) -> Outcome:
-    """`core._make_lengths_same`: no entry past the rank names an Explicit axis; 0.11.1 takes none."""
+    """`core._make_lengths_same`: no entry past the rank names an Explicit axis; since 0.11.1 there may be
+    none, and before 0.6 only if all are None.
+    """
     both = known(case)
     if isinstance(both, Undecided):
         return both
     spec, shape = both
-    if len(spec) > len(shape) and since("0.11.1"):
+    named = any(parts(entry) for entry in spec.entries)
+    if len(spec) > len(shape) and (since("0.11.1") or (named and not since("0.6.0"))):
         return _no_surplus(case, len(spec), len(shape))
     unsure = None
     for dimension, _, part in located(spec):
@@ -264,11 +268,19 @@ def _padded(spec: Spec, width: int) -> tuple[Entry, ...]:
 def constrained(case: Case) -> Outcome:
     """`pjit.with_sharding_constraint`: where all axes of the context mesh are Explicit it only asserts.
 
-    A context mesh that is not known is assumed to be the sharding's own, or none. 0.6.2 refused it there.
+    A context mesh that is not known is assumed to be the sharding's own, or none. Before 0.7 it never
+    asserts: 0.6.2 refuses such a context.
     """
     asserts = all_of(AxisType.EXPLICIT, case.context)
-    if asserts and since("0.6.2") and not since("0.7.0"):
-        return Rejected(Cause.AXIS_TYPE, "ValueError", "")
+    if isinstance(case.mesh, Mesh) and not all_of(AxisType.AUTO, case.mesh) and not since("0.7.0"):
+        refused = only_auto(case)
+        if refused is None and asserts is not False and since("0.6.2"):
+            refused = (
+                Rejected(Cause.AXIS_TYPE, "ValueError", "")
+                if asserts
+                else Undecided("the context mesh is not known")
+            )
+        return refused
     if asserts is None and all_of(AxisType.EXPLICIT, case.mesh) is False:
         asserts = False
     asserted = None if asserts is False else _reductions(case) or as_held(case)
@@ -298,6 +310,11 @@ def constrained_as_typed(case: Case) -> Outcome:
     if isinstance(case.spec, Spec) and (case.spec.unreduced or case.spec.reduced):
         return Undecided("what becomes of unreduced and reduced axes is not known")
     return constrained(replace(case, held=case.spec) if isinstance(case.spec, Spec) else case)
+
+
+def empty_constrained(case: Case) -> Outcome:
+    """As `empty_output`, where `constrained` does not only assert."""
+    return None if all_of(AxisType.EXPLICIT, case.context) is not False else empty_output(case)
 
 
 def in_context(check: Check) -> Check:

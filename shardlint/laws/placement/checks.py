@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from shardlint.laws.core.check_chain import Case, Check, Outcome
@@ -67,6 +67,19 @@ def rank(case: Case) -> Outcome:
     if len(spec) <= len(shape):
         return None
     return Rejected(Cause.TOO_LONG, "ValueError", "", dimension=len(shape), size=len(shape), ways=len(spec))
+
+
+def rank_of_names(case: Case) -> Outcome:
+    """`shard_map._check_names`: as `rank`, but before 0.6.1 only entries with axes count."""
+    outcome = rank(case)
+    if outcome is None or not isinstance(case.spec, Spec) or since("0.6.1"):
+        return outcome
+    return rank(replace(case, spec=Spec(_without_last_nones(case.spec.entries))))
+
+
+def _without_last_nones(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    last = max((index for index, entry in enumerate(entries) if entry is not None), default=-1)
+    return entries[: last + 1]
 
 
 def surplus_axes(case: Case) -> Outcome:
@@ -292,6 +305,43 @@ def sharded_already(case: Case) -> Outcome:
 def none_passes(case: Case) -> Outcome:
     """None requests nothing."""
     return Accepted() if case.spec is None else None
+
+
+def starting(release: str, *checks: Check) -> tuple[Check, ...]:
+    """Return checks that JAX makes since a release."""
+
+    return tuple(_if_it_matters(check, lambda: since(release)) for check in checks)
+
+
+def until(release: str, *checks: Check) -> tuple[Check, ...]:
+    """Return checks that JAX made before a release."""
+
+    return tuple(_if_it_matters(check, lambda: not since(release)) for check in checks)
+
+
+def _if_it_matters(check: Check, holds: Callable[[], bool]) -> Check:
+    """Return a check that is made where ``holds``, which is asked only of what the check does not pass."""
+
+    def made(case: Case) -> Outcome:
+        outcome = check(case)
+        return outcome if outcome is not None and holds() else None
+
+    return made
+
+
+def empty_output(case: Case) -> Outcome:
+    """`pxla._maybe_get_and_check_out_shardings`: XLA replicates an output of size 0, and from 0.7.2 to 0.8.3
+    JAX asserts that it is split as asked. Says nothing where sizes are not known.
+    """
+    spec, mesh, shape = case.spec, case.mesh, case.shape
+    if not (isinstance(mesh, Mesh) and isinstance(spec, Spec) and isinstance(shape, tuple) and 0 in shape):
+        return None
+    split = [ways(mesh, entry) for entry in spec.entries]
+    if Marker.UNCONSTRAINED in spec.entries or not any(isinstance(n, int) and n > 1 for n in split):
+        return None
+    if since("0.9.0") or not since("0.7.2"):
+        return None
+    return Rejected(Cause.EMPTY, "AssertionError", "", dimension=shape.index(0), size=0)
 
 
 def _text(part: Name) -> str:

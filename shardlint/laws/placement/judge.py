@@ -14,6 +14,7 @@ from shardlint.laws.placement.axis_types import agree
 from shardlint.laws.placement.partition_spec import judge_spec, normalize, unhashable
 from shardlint.laws.placement.repeated_axes import judge_repeated
 from shardlint.laws.placement.result_shardings import result
+from shardlint.laws.versions.era import since
 
 #: APIs that make a spec of partitioning names themselves, and the stage where that fails.
 TAKE_NAMES = {
@@ -54,6 +55,10 @@ NEED_DEVICES = frozenset(
 )  # fmt: skip
 
 
+#: The stages after tracing.
+LATE = ("lower", "compile")
+
+
 def judge_placement(
     api: Api,
     mesh: Mesh | Unknown | None,
@@ -86,6 +91,8 @@ def judge_placement(
         mesh = Unknown("the sharding's mesh")
     if isinstance(mesh, Unknown) and api in NEED_NO_MESH:
         return Undecided("whether there is a mesh is not known")
+    if raw and api in NEED_NO_MESH and not since("0.6.0"):
+        return Undecided("Flax does not look for the mesh of jax.set_mesh")
     if isinstance(mesh, Mesh):
         if not all(size > 0 for size in mesh.sizes if isinstance(size, int)) or not mesh.names:
             return Undecided("the mesh is empty")
@@ -109,11 +116,11 @@ def judge_placement(
         other = isinstance(verdict, Rejected) and verdict.cause is Cause.OTHER_MESH
         if isinstance(context, Mesh) and not agree(mesh, context) and not other:
             return Undecided("the context mesh is another than the sharding's")
-        if mesh.abstract and isinstance(verdict, Rejected) and verdict.stage == "lower":
+        if mesh.abstract and isinstance(verdict, Rejected) and verdict.stage in LATE:
             return Undecided("what has an AbstractMesh is traced, not lowered")
         if AxisType.MANUAL in mesh.types and api not in TYPE_BLIND and not _holds_inside(verdict, raw):
             return Undecided("the law is not established for Manual axes")
-    if isinstance(mesh, Unknown) and isinstance(verdict, Rejected) and verdict.stage == "lower":
+    if isinstance(mesh, Unknown) and isinstance(verdict, Rejected) and verdict.stage in LATE:
         return Undecided("an AbstractMesh is traced, not lowered")
     if isinstance(verdict, Accepted) and verdict.spec is None and not verdict.dropped:
         return result(api, mesh, spec, shape, held)

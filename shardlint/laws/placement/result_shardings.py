@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from shardlint.laws.core.check_chain import Case
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal, product
 from shardlint.laws.core.values import AxisType, Entry, Junk, Marker, Mesh, Name, Spec, Unknown
-from shardlint.laws.core.verdicts import Accepted, Api
+from shardlint.laws.core.verdicts import Accepted, Api, Returned
 from shardlint.laws.placement.axis_types import all_of, in_type
-from shardlint.laws.placement.checks import parts, ways
+from shardlint.laws.placement.checks import empty_output, parts, ways
 from shardlint.laws.placement.partition_spec import canonical
 from shardlint.laws.placement.uneven_outputs import cut_axis, returned
 
@@ -19,6 +20,13 @@ SETTLING = frozenset(
     {
         Api.DEVICE_PUT_IN_JIT, Api.RESHARD, Api.RESHARD_IN_JIT, Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT,
         Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT, Api.ARANGE_IN_JIT, Api.EMPTY_OUT, Api.EMPTY_OUT_IN_JIT,
+    }
+)  # fmt: skip
+#: APIs that only give a value a type inside jit; its outputs are what JAX compares with what XLA chose.
+TYPING = frozenset(
+    {
+        Api.RESHARD_IN_JIT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT_IN_JIT, Api.EMPTY_OUT_IN_JIT,
+        Api.NNX_PARAM_IN_JIT,
     }
 )  # fmt: skip
 #: Flax parameters, which are unchanged without names, and resharded on Explicit axes.
@@ -46,7 +54,11 @@ def result(
         return Accepted()
     explicit = all_of(AxisType.EXPLICIT, mesh)
     if api in SETTLING or (api in PARAMETERS and explicit):
-        return Accepted(spec if isinstance(shape, Unknown) else _cut(spec, shape)) if explicit else Accepted()
+        if not explicit:
+            return Accepted()
+        refused = api in TYPING and empty_output(Case(mesh, spec, shape)) is not None
+        settled = spec if isinstance(shape, Unknown) else _cut(spec, shape)
+        return Accepted(settled, returned=Returned.REFUSED if refused else None)
     if api is Api.JIT_IN and not all_of(AxisType.AUTO, mesh):
         return Accepted()
     left_open = api in CONSTRAINING and Marker.UNCONSTRAINED in spec.entries

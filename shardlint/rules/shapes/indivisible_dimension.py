@@ -35,6 +35,7 @@ kernel = jax.device_put(kernel, NamedSharding(mesh, P(None, "model")))
 `device_put`, `jit`'s shardings, `with_sharding_constraint` outside `jit`, `jnp.zeros(device=)` and
 `make_array_from_callback` raise `IndivisibleError`; `shard_map` raises `ValueError` (JAX 0.10.2).
 Inside `jit`, `with_sharding_constraint` accepts it on Auto axes: see uneven-constraint (SHL205).
+JAX 0.7.2 to 0.8.3 also refuse to split an array of size 0 over a mesh, with AssertionError.
 
 ## References
 - https://docs.jax.dev/en/latest/jax.sharding.html#jax.sharding.NamedSharding
@@ -53,6 +54,7 @@ from shardlint.rules.messages.common import (
     array_text,
     axes_text,
     entry_of,
+    entry_place,
     meeting,
     mesh_of,
     size_text,
@@ -63,6 +65,9 @@ from shardlint.rules.messages.common import (
 def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report a dimension that JAX rejects because its axes do not divide it."""
     verdict = use.verdict
+    if isinstance(verdict, Rejected) and verdict.cause is Cause.EMPTY:
+        message = f"dimension {verdict.dimension} of {array_text(use)} has size 0"
+        yield Problem(f"{message}, and JAX does not split an empty array before 0.9", entry_place(use, None))
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.INDIVISIBLE:
         return
     entry, mesh = entry_of(use, verdict.dimension), mesh_of(use)

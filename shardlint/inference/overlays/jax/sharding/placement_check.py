@@ -35,7 +35,7 @@ from shardlint.laws.core.python_source import constant_source
 from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.laws.core.witness_data import NONE, constant_data, spec_data
-from shardlint.laws.placement.judge import judge_placement
+from shardlint.laws.placement.judge import LATE, judge_placement
 from shardlint.laws.transforms.shard_map import judge_inside
 from shardlint.model.spans import Place
 from shardlint.model.uses import ArityUse, Fact, Placement
@@ -132,7 +132,7 @@ def on_device(interpreter: Evaluator, array: Array, device: Devices) -> Array:
 
 def _is_late(verdict: Rejected) -> bool:
     """Return whether JAX may refuse this only when it compiles; for repeated axis names the stage varies."""
-    return verdict.stage == "lower" or verdict.cause is Cause.REPEATED_AXIS
+    return verdict.stage in LATE or verdict.cause is Cause.REPEATED_AXIS
 
 
 def rejected_at(
