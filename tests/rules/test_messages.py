@@ -21,9 +21,11 @@ from rule_uses import (
 )
 
 from shardlint.laws.core.dims import fresh
-from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh
+from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh, Spec
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected
-from shardlint.laws.versions.era import since
+from shardlint.laws.placement.judge import judge_placement
+from shardlint.laws.versions import Release
+from shardlint.laws.versions.era import assuming, since
 from shardlint.model.findings import Severity
 from shardlint.model.uses import (
     Use,
@@ -31,6 +33,9 @@ from shardlint.model.uses import (
 from shardlint.rules import RuleSettings, judge
 
 EXPLICIT = Mesh(("data", "model"), (2, 4), (AxisType.EXPLICIT, AxisType.EXPLICIT))
+
+with assuming(Release.parse("0.8.3")):
+    EMPTY = judge_placement(Api.CONSTRAINT_EAGER, MESH, Spec(("data",)), (0, 10), context=None)
 
 SAYS: list[tuple[Use, str, int, str]] = [
     (
@@ -123,6 +128,11 @@ SAYS: list[tuple[Use, str, int, str]] = [
         "SHL201", 12,
         "P(None, None, None, None) has 4 entries, but argument 0 of `step` has rank 2, "
         "shape (batch, 512); drop 2 entries",
+    ),
+    (
+        placement("data", shape=(0, 10), verdict=EMPTY),
+        "SHL202", 1,
+        "dimension 0 of `kernel` has size 0, and JAX does not split an empty array before 0.9",
     ),
     (
         placement(None, "model"),
