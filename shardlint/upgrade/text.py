@@ -58,13 +58,15 @@ def _order(kind: Kind) -> int:
 
 def _of_cause(together: Sequence[Change], low: Release) -> Iterator[str]:
     first, count = together[0], len(together)
-    fixable = sum(change.finding.fix is not None for change in together)
+    safe = sum(_is_safe(change) for change in together)
+    unsafe = sum(change.finding.fix is not None for change in together) - safe
     details = [first.finding.code]
     if first.since is not None:
         already = f", so in {low} already" if first.since <= low else ""
         details.append(f"since JAX {first.since}{already}")
-    if fixable:
-        details.append("fixable" if fixable == count else f"{fixable} fixable")
+    for fixable, flag in ((safe, ""), (unsafe, " with --unsafe-fixes")):
+        if fixable:
+            details.append(f"fixable{flag}" if fixable == count else f"{fixable} fixable{flag}")
     yield terminal(f"  {first.kind}: {first.cause} [{', '.join(details)}]")
     unsure = sum(not change.is_certain for change in together) if first.kind is Kind.BREAKS else 0
     doubt = f" ({'all' if unsure == count else unsure} where reached)" if unsure else ""
@@ -102,7 +104,13 @@ def _summary(found: Upgrade) -> str:
     parts = [f"{len(of)} {word}" for kind, word in _VERBS.items() if (of := found.of_kind(kind))]
     safe = sum(_is_safe(change) for change in found.changes)
     files = len({change.finding.span.path for change in found.changes})
-    fixes = f"; {safe} fixable with `--fix`" if safe else ""
+    unsafe = sum(change.finding.fix is not None for change in found.changes) - safe
+    ways = [
+        f"{count} fixable with `{flags}`"
+        for count, flags in ((safe, "--fix"), (unsafe, "--fix --unsafe-fixes"))
+        if count
+    ]
+    fixes = "".join(f"; {way}" for way in ways)
     return f"{head}{', '.join(parts)} in {_counted(files, 'file')}{fixes}."
 
 

@@ -79,6 +79,20 @@ def test_the_text_ends_with_a_line_that_sums_up(project: Path, capsys: pytest.Ca
     )
 
 
+def test_a_fix_that_may_change_the_meaning_names_its_flag(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`pjit` resolves bare specs with the mesh of ``with mesh:``, and `jit` does not."""
+    (project / "a.py").write_text(
+        "from jax.experimental.pjit import pjit\n\nstep = pjit(lambda x: x, out_shardings=None)\n"
+    )
+    out = run(capsys, "--fix")[1]
+    assert "[SHL801, since JAX 0.8.0, fixable with --unsafe-fixes]" in out
+    assert out.splitlines()[-1].endswith("in 1 file; 1 fixable with `--fix --unsafe-fixes`.")
+    assert "nothing changes" in run(capsys, "--fix", "--unsafe-fixes")[1]
+    assert (project / "a.py").read_text().startswith("from jax import jit as pjit\n")
+
+
 def test_what_the_older_release_lacks_already_is_marked(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
