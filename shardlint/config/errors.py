@@ -9,7 +9,8 @@ class ConfigError(Exception):
     """A wrong key or value; the message names it, and the nearest correct one.
 
     ``at`` is the path of the key in its table, and ``word`` the wrong part of its value, if it is one of
-    several. A caller that knows the file adds it (``file``), and the line in it, from 1.
+    several. A caller that knows the file adds it (``file``), and the line in it, from 1; the message then
+    names them, and ``brief`` does not.
     """
 
     def __init__(
@@ -19,8 +20,10 @@ class ConfigError(Exception):
         word: str | None = None,
         file: str | None = None,
         line: int | None = None,
+        brief: str | None = None,
     ) -> None:
         super().__init__(message)
+        self.brief = brief or message
         self.at = at
         self.word = word
         self.file = file

@@ -9,6 +9,7 @@ only look alike, such as the axes of two meshes, stay apart.
 from __future__ import annotations
 
 import ast
+import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field
@@ -170,6 +171,12 @@ class AxisIndex:
             return []
         open_ = [one for one in namesakes if one.kind == _OF_NO_MESH and not one.computed]
         return [occurrence.span for one in open_ for occurrence in one.occurrences]
+
+    def meant(self, axis: Axis) -> Axis | None:
+        """Return the mesh axis most like a name that no known mesh has; None if none is like it."""
+        known = {one.name: one for one in self.axes if one.kind == _MESH_AXIS}
+        near = difflib.get_close_matches(axis.name, known, n=1) if axis.kind == _OF_NO_MESH else []
+        return known[near[0]] if near else None
 
     # -- reading uses ---------------------------------------------------------------------------------
 

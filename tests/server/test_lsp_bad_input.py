@@ -70,3 +70,31 @@ async def test_a_bad_configuration_leaves_the_defaults(connected: Editor, tmp_pa
     await eventually(lambda: connected.messages)
     (message,) = connected.messages
     assert "selct" in message.message
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("[tool.shardlint]\n  selct = []\n", (1, 2, 7), 'unknown key "selct"'),
+        (
+            '[tool.shardlint]\nignore = [\n "SHL1", "SHL999",\n]\n',
+            (2, 10, 16),
+            '"ignore": no rule is called "SHL999"',
+        ),
+        ("[tool.shardlint]\n  select = [] []\n", (1, 2, 16), "Expected newline or end of document"),
+    ],
+)
+async def test_an_error_in_a_configuration_is_marked_where_it_stands(
+    connected: Editor, tmp_path: Path, text: str, place: tuple[int, int, int], message: str
+) -> None:
+    await connected.start()
+    (tmp_path / "pyproject.toml").write_text(text)
+    await connected.report(connected.open(tmp_path / "train.py", MISTAKE), 1)
+    await eventually(lambda: any(one.uri.endswith(".toml") for one in connected.published))
+    (published,) = [one for one in connected.published if one.uri.endswith(".toml")]
+    (diagnostic,) = published.diagnostics
+    found = diagnostic.range
+    assert (found.start.line, found.start.character, found.end.character) == place
+    assert found.end.line == found.start.line
+    assert diagnostic.message.startswith(message) and "pyproject.toml" not in diagnostic.message
+    assert "at line" not in diagnostic.message

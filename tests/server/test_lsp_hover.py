@@ -74,6 +74,10 @@ CASES = {
         PLACE.replace('"model"', '«"model"»') + "P('model'), print('model')\n",
         ['**"model"**: mesh axis, size 4', "`(data=2, model=4)`", "train.py:6", "used 1 time"],
     ),
+    "a misspelt axis": (
+        PLACE.replace('"model"', '«"modl"»'),
+        ['**"modl"**: axis of no known mesh', 'did you mean `"model"` of `(data=2, model=4)`?'],
+    ),
     "an axis that vmap binds": (
         "jax.vmap(lambda r: jax.lax.psum(r, «'rows'»), axis_name='rows')(jnp.zeros((8, 16)))\n",
         ['**"rows"**: mapped axis, size 8', "used 1 time"],

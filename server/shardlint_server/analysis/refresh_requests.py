@@ -10,7 +10,10 @@ from pygls import uris
 from pygls.lsp.server import LanguageServer
 
 from shardlint.api import media
+from shardlint.model.spans import Span
 from shardlint_server.analysis.analyses import Analyses
+from shardlint_server.documents.conversion import to_range
+from shardlint_server.documents.texts import text_of
 from shardlint_server.settings.configuration import Problem
 
 
@@ -52,13 +55,13 @@ class Refresher:
 
     def publish_configuration(self, file: str, problems: Sequence[Problem]) -> None:
         """Publish the errors in a configuration file, in the file itself, for which no client pulls."""
+        workspace = self._client.workspace
+        text = text_of(workspace, Span(file, 1, 1, 1, 1))
+        lines = ("",) if text is None else text.lines
         diagnostics = [
             types.Diagnostic(
-                range=types.Range(
-                    start=types.Position(line=(problem.line or 1) - 1, character=0),
-                    end=types.Position(line=problem.line or 1, character=0),
-                ),
-                message=media.messages(problem.message),
+                range=to_range(_span_of(problem, file, lines), lines, workspace.position_codec),
+                message=media.messages(problem.brief),
                 severity=types.DiagnosticSeverity.Error,
                 source="shardlint",
             )
@@ -69,3 +72,14 @@ class Refresher:
         self._client.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics)
         )
+
+
+def _span_of(problem: Problem, file: str, lines: Sequence[str]) -> Span:
+    """Return the wrong word of a configuration, or the whole of its line."""
+    number = min(problem.line or 1, len(lines))
+    line = lines[number - 1]
+    start = line.find(problem.word) if problem.word else -1
+    length = len(problem.word) if problem.word else 0
+    if start < 0:
+        start, length = len(line) - len(line.lstrip()), len(line.strip())
+    return Span(file, number, start + 1, number, start + 1 + length)

@@ -109,10 +109,11 @@ class _Hover:
             if project is None
             else project.at(self._at.path, self._at.line, self._at.column, self._at.part.cell)
         )
-        if everywhere is not None:
-            yield axis_text(everywhere[1], self._links, "the project")
+        if project is not None and everywhere is not None:
+            yield axis_text(everywhere[1], project.meant(everywhere[1]), self._links, "the project")
         else:
-            yield axis_text(found[1], self._links, "this file and what it imports")
+            meant = self._insight.axes.meant(found[1])
+            yield axis_text(found[1], meant, self._links, "this file and what it imports")
 
     def _links(self, spans: Sequence[Span]) -> str:
         """Return links to the lines of places, the first few of them."""

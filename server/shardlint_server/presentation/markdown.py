@@ -80,14 +80,20 @@ def _devices(count: int) -> str:
     return f"{count} device{'s' * (count != 1)}"
 
 
-def axis_text(axis: Axis, links: Links, where: str) -> str:
-    """Return the description of an axis, with its uses, and where these were counted."""
+def axis_text(axis: Axis, meant: Axis | None, links: Links, where: str) -> str:
+    """Return the description of an axis, with its uses, and where these were counted.
+
+    ``meant`` is the axis whose name a misspelt one resembles.
+    """
     size = f", size {axis.size}" if isinstance(axis.size, int) else ""
     name = media.markdown(f'"{axis.name}"')
     lines = [f"**{name}**: {axis.kind}{size}"]
     meshes = list(dict.fromkeys(str(mesh) for mesh in axis.meshes))
     rows = [f"- {'mesh' if len(meshes) == 1 else 'meshes'}: {', '.join(map(media.code, meshes))}"]
     rows = rows if meshes else []
+    if meant is not None:
+        of = f" of {media.code(str(meant.meshes[0]))}" if meant.meshes else ""
+        rows.append("- did you mean " + media.code(f'"{meant.name}"') + of + "?")
     if definitions := axis.definitions:
         rows.append(f"- defined at {links(definitions)}")
     used = [one.span for one in axis.occurrences if one.span not in definitions]

@@ -13,11 +13,16 @@ from shardlint_server.settings.options import Options
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error in a configuration: its file, None for the editor's settings, and line from 1."""
+    """An error in a configuration: its file, None for the editor's settings, and line from 1.
+
+    ``brief`` is the message without the file and line, and ``word`` the wrong key or value in the line.
+    """
 
     message: str
+    brief: str
     file: str | None = None
     line: int | None = None
+    word: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +100,16 @@ class Configuration:
                 settings = _settings(folder, options, around, self.present_jax)
                 problem = None
             except ConfigError as error:
-                problem = Problem(str(error), error.file and os.path.abspath(error.file), error.line)
+                problem = _problem(error)
                 settings = before.settings if before else _rooted(Settings(root=around or folder), around)
                 settings = dataclasses.replace(settings, devices=options.devices)
         return _Made(options, settings, record, problem)
+
+
+def _problem(error: ConfigError) -> Problem:
+    file = error.file and os.path.abspath(error.file)
+    word = error.word or (error.at[-1] if error.at else None)
+    return Problem(str(error), error.brief, file, error.line, word)
 
 
 def _settings(folder: str, options: Options, around: str | None, present_jax: Release | None) -> Settings:

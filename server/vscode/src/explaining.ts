@@ -14,8 +14,17 @@ export interface Explanation {
   readonly command: string;
 }
 
-/** Says what is missing and how to get it. The first refusal counts: it is what the user meant to run. */
-export function explain(refused: readonly Refused[], trusted: boolean): Explanation {
+/**
+ * Says what is missing and how to get it. The first refusal counts: it is what the user meant to run.
+ *
+ * @param selects whether an interpreter can be selected: the Python extension is there.
+ */
+export function explain(refused: readonly Refused[], trusted: boolean, selects: boolean): Explanation {
+  const { message, remedies, command } = explainRefusal(refused, trusted, selects);
+  return { message, remedies: remedies.filter((one) => selects || one !== "select interpreter"), command };
+}
+
+function explainRefusal(refused: readonly Refused[], trusted: boolean, selects: boolean): Explanation {
   const first = refused[0];
   const command = installCommand(first?.candidate);
   if (!trusted && (first === undefined || first.candidate.origin === "PATH")) {
@@ -31,13 +40,13 @@ export function explain(refused: readonly Refused[], trusted: boolean): Explanat
     return {
       message:
         "shardlint needs Python 3.11 or newer, and found none. " +
-        "Install Python, select an interpreter, or set `shardlint.interpreter`.",
+        `Install Python, ${selects ? "select an interpreter, " : ""}or set \`shardlint.interpreter\`.`,
       remedies: ["select interpreter", "open settings"],
       command,
     };
   }
   const remedies = REMEDIES[first.problem];
-  return { message: `${describe(first)} ${advice(first, command)}`, remedies, command };
+  return { message: `${describe(first)} ${advice(first, command, selects)}`, remedies, command };
 }
 
 const REMEDIES: Record<Refused["problem"], readonly Remedy[]> = {
@@ -63,14 +72,14 @@ function describe({ candidate, problem, detail }: Refused): string {
   }
 }
 
-function advice({ problem }: Refused, command: string): string {
+function advice({ problem }: Refused, command: string, selects: boolean): string {
   switch (problem) {
     case "no shardlint":
     case "no server":
       return `Install it with: ${command}`;
     case "not found":
     case "too old":
-      return "Select another interpreter, or set `shardlint.interpreter`.";
+      return `${selects ? "Select another interpreter, or set" : "Set"} \`shardlint.interpreter\`.`;
     case "broken":
       return "The output has all of it.";
   }

@@ -24,15 +24,13 @@ export class Refusals {
 
   /** @param asked whether the user asked for it just now, and so is told again. */
   async tell(refused: readonly Refused[], asked: boolean): Promise<void> {
-    const explanation = explain(refused, vscode.workspace.isTrusted);
+    const explanation = explain(refused, vscode.workspace.isTrusted, isPythonExtensionInstalled());
     this.output.warn(explanation.message);
     if (this.told.has(explanation.message) && !asked) {
       return;
     }
     this.told.add(explanation.message);
-    const remedies = explanation.remedies.filter(
-      (remedy) => remedy !== "select interpreter" || isPythonExtensionInstalled(),
-    );
+    const { remedies } = explanation;
     const titles = remedies.map((remedy) => TITLES[remedy]);
     const picked = await vscode.window.showWarningMessage(shown(explanation.message), ...titles);
     const remedy = remedies.find((each) => TITLES[each] === picked);

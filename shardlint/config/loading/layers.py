@@ -25,8 +25,8 @@ FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
 #: A larger file is truncated, and is not valid TOML.
 _MOST_BYTES = 16 * 2**20
 _MOST_DEPTH = 100
-#: The line number in `tomllib`'s messages.
-_LINE = re.compile(r"\(at line (\d+),")
+#: The position in `tomllib`'s messages.
+_POSITION = re.compile(r" \(at line (\d+), column \d+\)")
 
 #: Identifies a setting that is an entry of a table: the key, and the entry's name.
 Entry = tuple[str, str | None]
@@ -78,11 +78,13 @@ def read_toml(file: str) -> tuple[str, dict[str, Any]]:
         text = file_access.read(file, _MOST_BYTES).decode("utf-8-sig")
         return text, _document(text)
     except OSError as error:
-        raise ConfigError(f"{shown(file)}: {error.strerror or error}", file=file) from None
+        brief = error.strerror or str(error)
+        raise ConfigError(f"{shown(file)}: {brief}", file=file, brief=brief) from None
     except (ValueError, RecursionError) as error:
-        position = _LINE.search(str(error))
+        position = _POSITION.search(str(error))
         line = int(position[1]) if position else None
-        raise ConfigError(f"{shown(file)}: {error}", file=file, line=line) from None
+        brief = _POSITION.sub("", str(error))
+        raise ConfigError(f"{shown(file)}: {error}", file=file, line=line, brief=brief) from None
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -118,7 +120,7 @@ def file_layer(file: str, folder: str, prefix: tuple[str, ...]) -> Layer | None:
     except ConfigError as error:
         line = line_of(text, (*prefix, *error.at), error.word)
         message = f"{shown(file)}{f':{line}' if line else ''}: {error}"
-        raise ConfigError(message, error.at, error.word, file, line) from None
+        raise ConfigError(message, error.at, error.word, file, line, str(error)) from None
 
 
 def inline_layer(text: str, folder: str) -> Layer:
