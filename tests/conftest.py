@@ -10,11 +10,16 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from support import jax_answers
 from support.document_tests import DocumentFile
 from support.fast import Watch, is_fast
 from support.jax_answers import jax_raises
+
+# How long an example takes says nothing on a busy machine.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Mesh, Spec
+from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.flax.path_rules import PathRule
 from shardlint.laws.placement.array_bytes import Split
 from shardlint.model.findings import Severity
@@ -107,6 +110,18 @@ class RuleRow:
     takes: int
 
 
+#: The rules that explain the causes for which JAX rejects a spec.
+_CODES: Mapping[str, str] = {
+    Cause.BAD_ENTRY: "SHL101",
+    Cause.DUPLICATE_AXIS: "SHL102",
+    Cause.UNKNOWN_AXIS: "SHL103",
+    Cause.NOT_A_SPEC: "SHL104",
+    Cause.TOO_LONG: "SHL201",
+    Cause.INDIVISIBLE: "SHL202",
+    Cause.UNCONSTRAINED: "SHL204",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class TableFinding:
     """A mistake in rules or parameters. ``subject`` is the rule or the path; ``meshes`` are names.
@@ -120,6 +135,16 @@ class TableFinding:
     subject: str
     message: str
     meshes: tuple[str, ...] = ()
+
+    @property
+    def code(self) -> str | None:
+        """Return the rule that explains it; None for what only a report with rules finds."""
+        return _CODES.get(self.kind)
+
+    @property
+    def label(self) -> str:
+        """Return the code of the rule, or else the kind."""
+        return self.code or self.kind
 
     @property
     def failing(self) -> bool:

@@ -69,7 +69,7 @@ def _problems(report: InitReport) -> Iterator[str]:
 def _finding(finding: TableFinding) -> str:
     kind = "bad" if finding.severity is Severity.ERROR else "warn"
     where = f" <span class=small>on {html(', '.join(finding.meshes))}</span>" if finding.meshes else ""
-    return f"<span class={kind}>{html(finding.kind)}</span> {html(finding.message)}{where}"
+    return f"<span class={kind}>{html(finding.label)}</span> {html(finding.message)}{where}"
 
 
 def _overview(report: ParameterReport) -> Iterator[str]:

@@ -110,6 +110,7 @@ def _holding(held: Holding) -> Json:
 def _finding(finding: TableFinding) -> Json:
     return {
         "kind": finding.kind,
+        "code": finding.code,
         "severity": finding.severity.value,
         "subject": finding.subject,
         "message": finding.message,

@@ -101,7 +101,7 @@ def without_mesh(report: ParameterReport) -> str:
 def finding_text(finding: TableFinding) -> str:
     """Return a finding in one line, with its meshes."""
     where = f" (on {', '.join(finding.meshes)})" if finding.meshes else ""
-    return f"{finding.severity.value}: {finding.message}{where} [{finding.kind}]"
+    return f"{finding.severity.value}: {finding.message}{where} [{finding.label}]"
 
 
 def _int(size: object) -> int:
