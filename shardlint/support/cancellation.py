@@ -15,12 +15,13 @@ class Stop:
 
     Args:
         gentle: whether the file in work ends as if its steps were used up, with what was found so far.
+        awaited: whether somebody waits for the result, so that housekeeping is put off.
     """
 
-    __slots__ = ("asked", "gentle")
+    __slots__ = ("asked", "awaited", "gentle")
 
-    def __init__(self, gentle: bool = False) -> None:
-        self.asked, self.gentle = False, gentle
+    def __init__(self, gentle: bool = False, awaited: bool = False) -> None:
+        self.asked, self.gentle, self.awaited = False, gentle, awaited
 
     def ask(self) -> None:
         """Request that the analysis stop at its next step."""

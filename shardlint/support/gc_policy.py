@@ -10,8 +10,12 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from shardlint.support.cancellation import NOW
+
 #: New objects that justify a collection: some 250 MB.
 _MANY = 2_500_000
+#: New objects that justify a collection although somebody waits.
+_TOO_MANY = 2 * _MANY
 #: New objects that justify a collection while the process is idle.
 _SOME = 300_000
 #: New objects that are collected within a few milliseconds.
@@ -34,10 +38,11 @@ class _Collector:
             self._collections += 1
             self._collect(everything=self._collections % _FULL == 0)
 
-    def let_age(self) -> None:
+    def let_age(self, most: int) -> None:
         """Promote many new objects to the oldest generation, as if they had survived two collections.
 
-        Otherwise the next few allocations would cause all of them to be examined.
+        Otherwise the next few allocations would cause all of them to be examined. If more than ``most`` were
+        promoted so, collect.
         """
         young, collections, older = gc.get_count()
         if young < _FEW or gc.get_freeze_count():
@@ -45,7 +50,7 @@ class _Collector:
         # This promotes all younger objects, whoever allocated them.
         each, times, _ = gc.get_threshold()
         self._unseen += young + each * (collections + times * older)
-        if self._unseen > _MANY:
+        if self._unseen > most:
             self._collect(everything=True)
         else:
             gc.freeze()
@@ -73,14 +78,17 @@ def rest() -> None:
 def collecting_seldom() -> Iterator[None]:
     """Disable collection inside the block, and collect at its end if many objects were allocated.
 
-    Inside another such block, only the outer one collects.
+    Inside another such block, only the outer one collects. A full collection takes seconds: while somebody
+    waits, for this work or for what stopped it, it is put off.
     """
     collecting = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        _collector.collect_if_many()
+        awaited = NOW.stop.awaited or NOW.stop.asked
+        if not awaited:
+            _collector.collect_if_many()
         if collecting:
-            _collector.let_age()
+            _collector.let_age(_TOO_MANY if awaited else _MANY)
             gc.enable()

@@ -118,7 +118,7 @@ class Worker:
             if job.stale():
                 job.future.set_exception(Superseded())
                 continue
-            job.stop = editing.Stop()
+            job.stop = editing.Stop(awaited=job.urgency < Urgency.PROJECT)
             self._running = job
             work = asyncio.get_running_loop().run_in_executor(self._executor, _run, job.begin(), job.stop)
             work.add_done_callback(lambda done, job=job: self._finished(job, done))  # type: ignore[misc]
