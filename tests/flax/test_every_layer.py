@@ -11,6 +11,7 @@ import pytest
 from flax import nnx
 from flax_calls import SCALE, run_program
 from layer_programs import LINEN, NNX, POOLS, linen_program, nnx_program, pool_program
+from support.jax_answers import asks_jax
 from support.tracing import run_traced
 
 from shardlint.inference.domain.values import Array, DictValue, LibraryObject, SpecValue, Value, as_items
@@ -61,18 +62,27 @@ def ours(tree: Value | None, path: tuple[str, ...] = ()) -> Leaves:
     return {p: leaf for key, item in items for p, leaf in ours(item, (*path, str(key))).items()}
 
 
-def compare(text: str, *names: str) -> tuple[int, int] | None:
-    """How many leaves there are and how many are known, all alike; None where Flax refuses the program."""
+@asks_jax("flax")
+def real_leaves(text: str, names: tuple[str, ...]) -> dict[str, Leaves] | None:
+    """Return the leaves of trees that a program binds; None where Flax refuses it."""
     real: dict[str, Any] = {}
     try:
         run_traced(text, real)
     except REFUSED:
         return None
+    return {name: theirs(real[name]) for name in names}
+
+
+def compare(text: str, *names: str) -> tuple[int, int] | None:
+    """How many leaves there are and how many are known, all alike; None where Flax refuses the program."""
+    real = real_leaves(text, names)
+    if real is None:
+        return None
     found, uses = run_program(text)
     assert not any(isinstance(use.verdict, Rejected) for use in uses), text
     known = total = 0
     for name in names:
-        expected, got = theirs(real[name]), ours(found.get(name))
+        expected, got = real[name], ours(found.get(name))
         assert got.items() <= expected.items(), (text, dict(got.items() - expected.items()))
         known, total = known + len(got), total + len(expected)
     return known, total

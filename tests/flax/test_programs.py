@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import flax.linen as nn
 import jax
 import pytest
 from flax import nnx
 from flax_calls import flat_arrays, flat_specs, run_program
+from support.jax_answers import asks_jax
 from support.tracing import run_traced
 
 from shardlint.inference.domain.values import Array
@@ -261,38 +263,49 @@ def flatten(tree: Any) -> dict[tuple[str, ...], Any]:
     return {tuple(str(getattr(key, "key", key)) for key in path): leaf for path, leaf in found}
 
 
-@pytest.mark.parametrize("body", LINEN.values(), ids=LINEN)
-def test_linen_program(body: str) -> None:
-    import flax.linen as nn
-
+@asks_jax("flax")
+def real_linen(text: str) -> tuple[Any, Any, Any]:
+    """Return the variables of a program, what its ``y`` is, and its specs, if it has any."""
     real: dict[str, Any] = {}
-    run_traced(program(body), real)
-    found, all_uses = run_program(program(body))
-    uses = [use for use in all_uses if isinstance(use, ParameterUse)]
-    arrays = {
-        path: (leaf.shape, str(leaf.dtype)) for path, leaf in flatten(nn.unbox(real["variables"])).items()
-    }
-    assert flat_arrays(found["variables"]) == arrays
-    assert isinstance(found["y"], Array)
-    assert (found["y"].shape, found["y"].dtype) == (real["y"].shape, str(real["y"].dtype))
-    made = [(path[-1], *leaf) for path, leaf in arrays.items() if path[0] == "params"]
-    assert {(use.name, use.shape, use.dtype) for use in uses} == set(made)
+    run_traced(text, real)
+    variables = flatten(nn.unbox(real["variables"])).items()
+    arrays = {path: (tuple(leaf.shape), str(leaf.dtype)) for path, leaf in variables}
+    specs = None
     if "specs" in real:
         specs = {path: tuple(leaf) for path, leaf in flatten(real["specs"]).items()}
+    return arrays, (tuple(real["y"].shape), str(real["y"].dtype)), specs
+
+
+@asks_jax("flax")
+def real_nnx(text: str) -> tuple[Any, Any]:
+    """Return the parameters of a program's model, and what its ``y`` is."""
+    real: dict[str, Any] = {}
+    run_traced(text, real)
+    parameters = nnx.to_flat_state(nnx.state(real["model"], nnx.Param))
+    arrays = {tuple(map(str, path)): (tuple(leaf.shape), str(leaf.dtype)) for path, leaf in parameters}
+    return arrays, (tuple(real["y"].shape), str(real["y"].dtype))
+
+
+@pytest.mark.parametrize("body", LINEN.values(), ids=LINEN)
+def test_linen_program(body: str) -> None:
+    arrays, y, specs = real_linen(program(body))
+    found, all_uses = run_program(program(body))
+    uses = [use for use in all_uses if isinstance(use, ParameterUse)]
+    assert flat_arrays(found["variables"]) == arrays
+    assert isinstance(found["y"], Array)
+    assert (found["y"].shape, found["y"].dtype) == y
+    made = [(path[-1], *leaf) for path, leaf in arrays.items() if path[0] == "params"]
+    assert {(use.name, use.shape, use.dtype) for use in uses} == set(made)
+    if specs is not None:
         assert flat_specs(found["specs"]) == specs
 
 
 @pytest.mark.parametrize("body", NNX.values(), ids=NNX)
 def test_nnx_program(body: str) -> None:
-    real: dict[str, Any] = {}
-    run_traced(program(body), real)
+    arrays, y = real_nnx(program(body))
     found, all_uses = run_program(program(f"{body}\nstate = nnx.state(model, nnx.Param)"))
     uses = [use for use in all_uses if isinstance(use, ParameterUse)]
-    arrays = {
-        tuple(map(str, path)): (leaf.shape, str(leaf.dtype))
-        for path, leaf in nnx.to_flat_state(nnx.state(real["model"], nnx.Param))
-    }
     assert flat_arrays(found["state"]) == arrays
     assert isinstance(found["y"], Array)
-    assert (found["y"].shape, found["y"].dtype) == (real["y"].shape, str(real["y"].dtype))
+    assert (found["y"].shape, found["y"].dtype) == y
     assert sorted((use.shape, use.dtype) for use in uses) == sorted(arrays.values())

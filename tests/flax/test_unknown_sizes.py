@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from flax import nnx
+from support.jax_answers import asks_jax
 
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.programs.program import analyze_source
@@ -96,6 +97,7 @@ class Net(nn.Module):
 """
 
 
+@asks_jax("flax")
 def named(library: str, text: str) -> set[str]:
     """The parameters that Flax makes with names; no array is made."""
     real: dict[str, Any] = {}
