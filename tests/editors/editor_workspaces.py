@@ -93,26 +93,7 @@ v5e-8 = { data = 2, model = 4 }
 FIXTURE = TRAIN.replace('P(None, "model")))', 'P(None, "model")))  # expect: SHL202').partition("bias")[0]
 
 #: A fixture whose product is summed over an axis.
-COMPILED = """\
-import jax
-import jax.numpy as jnp
-from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
-
-mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
-
-
-def array(shape, *spec):
-    return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh, P(*spec)))
-
-
-@jax.jit
-def row(x, w):
-    return x @ w
-
-
-def case_row():
-    row.lower(array((16, 64), None, "model"), array((64, 128), "model", None))
-"""
+COMPILED = (Path(__file__).parents[1] / "data" / "sum_over_an_axis.py").read_text(encoding="utf-8")
 
 WORKSPACES = {
     "project/train.py": TRAIN,
