@@ -13,7 +13,6 @@ from flax_calls import SCALE, run_program
 from support.jax_answers import asks_jax
 
 from shardlint.laws.core.verdicts import Rejected
-from shardlint.model.uses import LogicalAxesUse
 
 HEADER = """
 import flax.linen as nn
@@ -177,59 +176,3 @@ def test_random_programs(make: Callable[[random.Random], str]) -> None:
         seen["undecided" if said != real else "accepted" if real is None else "rejected"] += 1
     assert seen["undecided"] <= 3 * SCALE, seen
     assert min(seen["accepted"], seen["rejected"]) >= 6 * SCALE, seen
-
-
-SILENT = {
-    "rules that the caller sets": """
-def make(rngs):
-    return nnx.Param(jnp.ones((8, 8)), out_sharding=("embed", "mlp"))
-""",
-    "rules for axes that other dimensions do not want": """
-rules = (("embed", "x"), ("embed", "y"), ("mlp", "x"), ("mlp", "y"))
-with jax.set_mesh(auto), nn.logical_axis_rules(rules):
-    init = nn.with_logical_partitioning(lecun, ("embed", "mlp"))
-    nn.Dense(8, use_bias=False, kernel_init=init).init(key, x)
-""",
-    "a name with a rule for no axis": """
-with jax.set_mesh(auto), nn.logical_axis_rules((("embed", "x"), ("time", None))):
-    jax.jit(lambda a: nn.with_logical_constraint(a, ("embed", "time")))(x)
-""",
-    "rules that end with their block": """
-with nnx.logical_axis_rules((("x", "model"),)):
-    pass
-with jax.set_mesh(auto):
-    nnx.Param(jnp.ones((8, 8)), out_sharding=("x", "y"))
-""",
-    "rules passed through a function": """
-def constrain(a, *names):
-    return nn.with_logical_constraint(a, names)
-
-def step(a):
-    return constrain(a, "embed", None)
-
-with jax.set_mesh(auto), nn.logical_axis_rules([("embed", "x")]):
-    jax.jit(step)(x)
-""",
-    "a stack of named layers": """
-class Block(nn.Module):
-    @nn.compact
-    def __call__(self, x, _):
-        init = nn.with_logical_partitioning(lecun, ("embed", "mlp"))
-        return nn.Dense(8, use_bias=False, kernel_init=init)(x), None
-
-with jax.set_mesh(auto), nn.logical_axis_rules((("embed", "x"), ("mlp", "y"), ("layers", None))):
-    metadata = {nn.PARTITION_NAME: "layers"}
-    split = {"params": True}
-    stack = nn.scan(Block, variable_axes={"params": 0}, split_rngs=split, length=2, metadata_params=metadata)
-    shapes = jax.eval_shape(stack().init, key, x, None)
-    shardings = nn.logical_to_mesh_sharding(nn.get_partition_spec(shapes), auto)
-    jax.jit(stack().init, out_shardings=shardings)(key, x, None)
-""",
-}
-
-
-@pytest.mark.parametrize("body", SILENT.values(), ids=SILENT)
-def test_nothing_is_said_of_what_is_right(body: str) -> None:
-    assert raised(HEADER + body) is None
-    _, uses = run_program(HEADER + body)
-    assert not [use for use in uses if isinstance(use, LogicalAxesUse) or isinstance(use.verdict, Rejected)]
