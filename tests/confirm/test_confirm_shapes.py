@@ -243,14 +243,16 @@ LIES: list[Any] = [
 
 
 @pytest.mark.parametrize("lie", LIES, ids=repr)
-def test_a_store_that_lies_is_data(lie: Any, tmp_path: Path) -> None:
+def test_a_store_that_lies_is_data(lie: Any, tmp_path: Path, asking: Asking) -> None:
     text = MISTAKE + PUT.format("y")
     store = Store(str(tmp_path))
-    asking = Asking(store=store)
-    checked(text, asking)
-    (question,) = asking.met
-    store.put(asking._key, json.dumps({question: lie}).encode())
-    again = Asking(store=store)
+    first, again = Asking(store=store), Asking(store=store)
+    for one in (first, again):
+        # One worker answers for all.
+        vars(one)["confirmer"] = asking.confirmer
+    checked(text, first)
+    (question,) = first.met
+    store.put(first._key, json.dumps({question: lie}).encode())
     assert not [f for f in checked(text, again) if f.name == "internal-error"]
 
 
