@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import asdict
 from functools import cache
@@ -44,10 +45,11 @@ def stored_run(path: str | Path, **options: Any) -> FixtureRun:
 def as_stored(run: FixtureRun) -> Any:
     """Return a run as it is stored."""
     ran = asdict(run)
+    del ran["path"]
     for unit in ran["units"]:
         unit["evaluated"] = sorted(unit["evaluated"])
         unit["message"] = _SET.sub(_in_order, unit["message"])
-    return portable(ran)
+    return portable(json.loads(json.dumps(ran).replace(f"{Path(run.path).parent}/", "")))
 
 
 def _in_order(shown: re.Match[str]) -> str:
