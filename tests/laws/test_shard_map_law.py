@@ -20,7 +20,7 @@ from shardlint.laws.core.values import AxisType as Kind
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Api, Rejected
 from shardlint.laws.transforms.collectives import judge_axes
-from shardlint.laws.transforms.shard_map import judge_inside, judge_smap
+from shardlint.laws.transforms.shard_map import judge_inside, judge_smap, judge_unreduced
 
 SHAPE = (8, 8)
 SPECS = (
@@ -114,3 +114,31 @@ def test_smap_takes_what_the_law_says() -> None:
         verdict = judge_smap(name, given, out)
         assert (verdict.exception if isinstance(verdict, Rejected) else "") == error, (name, given, out)
     assert not isinstance(judge_smap(Unknown("?"), Unknown("?"), Unknown("?")), Rejected)
+
+
+def test_results_that_a_spec_calls_unreduced() -> None:
+    """Before 0.11.0 what varies over an axis was cast to be unreduced over it."""
+    mesh = jax.sharding.AbstractMesh((2, 2), ("x", "y"), axis_types=(AxisType.Explicit,) * 2)
+    sets = [frozenset(axes) for axes in ((), "x", "y", "xy")]
+    for varying, cast in itertools.product(sets, sets):
+        for unreduced in (one for one in sets if one <= varying):
+
+            def body(varying: Any = varying, cast: Any = cast) -> Any:
+                x = lax.pcast(jnp.ones(4), tuple(sorted(varying)), to="varying") if varying else jnp.ones(4)
+                return lax.pcast(x, tuple(sorted(cast)), to="unreduced") if cast else x
+
+            if not cast <= unreduced:
+                continue
+            left = tuple(sorted(varying - unreduced))
+            spec = PartitionSpec(left or None, unreduced=set(unreduced))
+            mapped = jax.shard_map(body, mesh=mesh, in_specs=(), out_specs=spec)
+            with jax.sharding.use_abstract_mesh(mesh):
+                try:
+                    jax.eval_shape(mapped)
+                except Exception as error:
+                    real = type(error).__name__
+                else:
+                    real = ""
+            law = judge_unreduced(varying - cast, Spec((left or None,), unreduced=unreduced))
+            said = law.exception if isinstance(law, Rejected) else ""
+            assert said == real, (varying, cast, unreduced)

@@ -300,6 +300,20 @@ def judge_returned(inside: Mesh, held: TypeSharding | None, spec: Spec) -> Verdi
     return _misuse(detail, "NotImplementedError", CALLED)
 
 
+def judge_unreduced(varying: frozenset[str], spec: Spec) -> Verdict:
+    """Judge a result that certainly varies over axes, under ``check_vma=True``.
+
+    Since 0.11.0 it is not cast to be unreduced over an axis as its out_spec says
+    (`shard_map._check_unreduced_and_reduced`): ValueError.
+    """
+    axis = min(varying & spec.unreduced, default=None)
+    if axis is None or not since("0.11.0"):
+        return Accepted()
+    cast = f'jax.lax.pcast(x, "{axis}", to="unreduced")'
+    detail = f'a result that varies over "{axis}" is not unreduced over it, as its spec says: return {cast}'
+    return replace(_misuse(detail, "ValueError", CALLED), axis=axis)
+
+
 def judge_inside(
     api: Api,
     mesh: Mesh | Unknown | None,

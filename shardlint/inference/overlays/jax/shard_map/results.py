@@ -31,7 +31,7 @@ from shardlint.laws.core.witness_data import (
     spec_data,
 )
 from shardlint.laws.placement.shard_shapes import global_shape
-from shardlint.laws.transforms.shard_map import judge_returned, whole_type
+from shardlint.laws.transforms.shard_map import judge_returned, judge_unreduced, whole_type
 from shardlint.laws.transforms.varying import copied, judge_varying
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, Placement
@@ -79,6 +79,11 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
             record_of_value(
                 call.interpreter, mapped.name, verdict, place, *_closed_over(leaf.spec, mesh.mesh)
             )
+            return Unknown("JAX rejects this result")
+        verdict = judge_unreduced(array.varying - region.outer, leaf.spec)
+        if isinstance(verdict, Rejected):
+            calls = _left_unreduced(str(verdict.axis))
+            record_of_value(call.interpreter, mapped.name, verdict, leaf.origin or call.place, *calls)
             return Unknown("JAX rejects this result")
     if _varies_too_much(call, mapped, region, array, leaf, name):
         return Unknown("what shard_map returns")
@@ -197,6 +202,22 @@ def _closed_over(spec: Spec, mesh: Mesh) -> tuple[Known, Known]:
         apply_data(call_data("jax.shard_map", (IDENTITY,), kwargs), (array,)) for kwargs in options
     )
     return closed, given
+
+
+def _left_unreduced(axis: str) -> tuple[Known, Known]:
+    """Return a result that varies over an axis its spec calls unreduced, and one that is summed over it."""
+    named = constant_data((axis,))
+    index = call_data("jax.lax.axis_index", (named,))
+    summed = call_data("jax.lax.psum", (index, named))
+    pairs = ((index, spec_data(Spec(unreduced=frozenset({axis})))), (summed, NO_SPEC))
+    one, twin = (
+        apply_data(
+            call_data("jax.shard_map", (function_data(result),), {"in_specs": NO_SPEC, "out_specs": spec}),
+            (array_data(()),),
+        )
+        for result, spec in pairs
+    )
+    return one, twin
 
 
 def _unchecked(axes: tuple[str, ...]) -> tuple[Known, Known]:
