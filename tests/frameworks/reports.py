@@ -25,7 +25,7 @@ _NAME = re.compile(r"test_\d+_(?:\d|[a-z]+(?:16)?)")
 def reported_by_pytest(path: Path) -> tuple[set[str], set[str]]:
     """Return the functions of which a case fails, and all that ran."""
     files = sorted(file for file in path.parent.rglob("*") if file.suffix in (".py", ".ini"))
-    return _reported([(str(file.relative_to(path.parent)), file.read_text()) for file in files], path.name)  # type: ignore[no-any-return]
+    return _reported([(str(file.relative_to(path.parent)), file.read_text()) for file in files], path.name)
 
 
 @asks_jax("frameworks")
