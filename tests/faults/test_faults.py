@@ -48,9 +48,12 @@ def run(
     """Run a command in a tree; ``before`` is done in its process first."""
     if before is None:
         return run_decoded(tree, *arguments)
+    # Where no file may grow, Python leaves byte code in pieces, which whoever imports it next breaks on.
+    around = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [*COMMAND, *arguments], cwd=tree, capture_output=True, text=True, timeout=120, preexec_fn=before
-    )
+        [*COMMAND, *arguments],
+        cwd=tree, env=around, capture_output=True, text=True, timeout=120, preexec_fn=before,
+    )  # fmt: skip
     _is_decent(done.stderr)
     return done
 
