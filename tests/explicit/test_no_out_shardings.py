@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -9,6 +12,7 @@ from jax import lax
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 from support.checking import check
+from support.jax_answers import asks_jax
 
 from shardlint.model.findings import Severity
 
@@ -38,25 +42,31 @@ def errors(program: str) -> list[str]:
     return [finding.code for finding in found if finding.severity is Severity.ERROR]
 
 
+@asks_jax("explicit")
+def raised(call: str, types: str, within: bool) -> str:
+    """Return the class that a call raises, within a context of the mesh or outside of it, or ``""``."""
+    mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(AxisType[types],) * 2)
+    scope: dict[str, Any] = {"jnp": jnp, "lax": lax, "P": P, "NamedSharding": NamedSharding, "mesh": mesh}
+    scope["a"] = jnp.ones((8, 8))
+    try:
+        with jax.set_mesh(mesh) if within else nullcontext():
+            eval(call, scope)
+    except Exception as error:
+        return type(error).__name__
+    return ""
+
+
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("types", ["Explicit", "Auto"])
 def test_only_specs_and_shardings_are_taken(call: str, types: str) -> None:
-    mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(AxisType[types],) * 2)
-    scope = {"jnp": jnp, "lax": lax, "P": P, "NamedSharding": NamedSharding, "mesh": mesh}
     for out in [*WRONG, *RIGHT]:
         for context in ("", "with jax.set_mesh(mesh):\n    "):
             written = call.format(out)
             said = errors(f"{HEADER.format(types)}{context}{written}\n")
-            a = jnp.ones((8, 8))
-            try:
-                if context:
-                    with jax.set_mesh(mesh):
-                        eval(written, {**scope, "a": a})
-                else:
-                    eval(written, {**scope, "a": a})
-            except TypeError:
+            error = raised(written, types, bool(context))
+            if error == "TypeError":
                 assert out in WRONG and said == ["SHL104"], (written, said)
-            except Exception:  # the mesh does not fit
+            elif error:  # the mesh does not fit
                 assert out in RIGHT and "SHL104" not in said
             else:
                 assert out in RIGHT and not said, (written, said)
