@@ -93,7 +93,7 @@ def contradiction(case: Case, verdict: Verdict, outcome: Outcome) -> str | None:
             # The programs return what they place from jit.
             expected = verdict.returned is Returned.REFUSED and outcome.exception in REFUSALS
             return None if expected else "JAX rejects"
-        if verdict.returned is Returned.REFUSED:
+        if verdict.returned is Returned.REFUSED and outcome.spec is not None:
             return "JAX accepts"
         if verdict.spec is not None and outcome.spec is not None:
             alike = _same(_split(case.mesh, verdict.spec), _split(case.mesh, outcome.spec))
