@@ -24,6 +24,7 @@ from random_cases import Drawn, draw_cases
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
 from shardlint.laws.versions import Release, rejected_at
+from shardlint.laws.versions.era import assuming
 
 RELEASE = Release.parse(older_jax.jax.__version__)
 
@@ -66,7 +67,8 @@ def told_of(case: Drawn) -> Told:
 
 def verdict_on(case: Case) -> Verdict:
     """Return the law's verdict for the release."""
-    verdict = judge_drawn(case)
+    with assuming(RELEASE):
+        verdict = judge_drawn(case)
     return rejected_at(RELEASE, verdict, case.api) if isinstance(verdict, Rejected) else verdict
 
 
