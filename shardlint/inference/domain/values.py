@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
-from shardlint.inference.store.effect_log import born
+from shardlint.inference.store.effect_log import STEADY, born
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Expr, Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
@@ -271,6 +271,12 @@ class Native:
     attributes: dict[str, Value] = field(default_factory=dict)
     whole: OnCall[bool] | None = None
     born: int = field(default_factory=born, init=False, repr=False)
+
+
+def is_steady(value: Value) -> bool:
+    """Return whether a callable holds nothing of the program, and so stands for each that an equal call
+    makes: which of them it is, is not known."""
+    return type(value) is Native and value.born == STEADY
 
 
 @dataclass(eq=False, slots=True)

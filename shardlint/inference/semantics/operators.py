@@ -36,6 +36,7 @@ from shardlint.inference.domain.values import (
     as_int,
     as_size,
     integer,
+    is_steady,
 )
 from shardlint.inference.evaluation.disjunction import each_option, each_pair
 from shardlint.inference.evaluation.iterators import each_left, is_iterator
@@ -274,9 +275,8 @@ def compare(interpreter: Evaluator, name: str, a: Value, b: Value, place: Place 
 def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place | None) -> Value:
     if name in ("Is", "IsNot"):
         outcome = _identical(x, y)
-        return (
-            undecided("identity is not known", x, y) if outcome is None else Const(outcome is (name == "Is"))
-        )
+        told = Const(outcome is (name == "Is"))
+        return undecided("identity is not known", x, y) if outcome is None else told
     if name in ("In", "NotIn"):
         outcome = _has(interpreter, y, x, place)
         return (
@@ -422,7 +422,7 @@ def _is_left(interpreter: Evaluator, iterator: Value, item: Value, place: Place)
 
 
 def _identical(x: Value, y: Value) -> bool | None:
-    if _unknown(x, y):
+    if _unknown(x, y) or (x is y and is_steady(x)):
         return None
     if isinstance(x, Const) and isinstance(y, Const):
         if x.value is None or y.value is None or isinstance(x.value, bool) or isinstance(y.value, bool):

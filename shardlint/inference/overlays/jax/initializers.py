@@ -7,12 +7,14 @@ Each is evaluated as the draw that it makes (`jax._src.nn.initializers`, JAX 0.1
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from shardlint.inference.domain.values import Const, External, Native, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Transfer, dtype_argument, given, table, unresolved
 from shardlint.inference.store.effect_log import STEADY
 from shardlint.laws.core.values import Unknown
+from shardlint.model.spans import Place
 
 #: Evaluates the call of an initializer; the dtype is used if the call passes none.
 _Initialize = Callable[[Call, str | None], Value]
@@ -65,12 +67,19 @@ def _maker(initialize: _Initialize, *names: str) -> Transfer:
     def transfer(call: Call) -> Value:
         options = dict(zip(names, call.bind(**dict.fromkeys(names)), strict=True))
         default = dtype_argument(options.get("dtype"), "float32")
-        ready = table("", {"f": lambda inner: initialize(inner, default)})["f"]
-        made = Native(f"{call.name}(...)", ready, origin=call.place)
-        made.born = STEADY
-        return made
+        return _initializer(initialize, call.name, default, call.place)  # type: ignore[arg-type]
 
     return transfer
+
+
+@lru_cache(maxsize=500)
+def _initializer(initialize: _Initialize, name: str, default: str | None, place: Place) -> Native:
+    """Return the initializer that a call makes: one object for equal calls, so that whatever holds it has one
+    canonical key."""
+    ready = table("", {"f": lambda inner: initialize(inner, default)})["f"]
+    made = Native(f"{name}(...)", ready, origin=place)
+    made.born = STEADY
+    return made
 
 
 _FAN = ("in_axis", "out_axis", "batch_axis", "dtype")

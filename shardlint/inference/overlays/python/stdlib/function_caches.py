@@ -20,6 +20,7 @@ from shardlint.inference.domain.values import (
     Value,
     as_int,
     is_none,
+    is_steady,
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.store.effect_log import changing, lose
@@ -52,6 +53,8 @@ class _Results:
             return known[key]
         if not interpreter.certain(self._path):
             found = self._run(call)
+            if self._is_as_good(found):
+                return found
             changing(self._perhaps)
             perhaps[key] = join([perhaps[key], found]) if key in perhaps else found
             return found
@@ -60,7 +63,7 @@ class _Results:
                 found = join([perhaps[key], self._run(call)])
         else:
             found = self._run(call)
-        if self._known.items is not None:
+        if self._known.items is not None and not self._is_as_good(found):
             changing(self._known)
             self._known.items[key] = found
             if self._most is not None and len(self._known.items) >= self._most:
@@ -71,6 +74,11 @@ class _Results:
         return call.interpreter.call(
             self._function, call.args, call.kwargs, call.place, call.opaque, call.arg_places
         )
+
+    def _is_as_good(self, found: Value) -> bool:
+        """Return whether a result need not be kept: a library makes another one that nothing can tell
+        apart."""
+        return isinstance(self._function, External) and is_steady(found)
 
     def _havoc(self) -> None:
         for results in (self._known, self._perhaps):
