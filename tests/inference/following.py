@@ -20,7 +20,7 @@ from shardlint.model.findings import Finding
 from shardlint.source.sources import Source
 
 #: Edits of each file; the environment may ask for more.
-EDITS = size("SHARDLINT_EDITS", 2, 8)
+EDITS = size("SHARDLINT_EDITS", 4, 8)
 
 
 def told(findings: list[Finding]) -> list[str]:

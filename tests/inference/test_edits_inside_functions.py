@@ -99,7 +99,7 @@ def main():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_edits_inside_functions(seed: int) -> None:
-    made, asked = follow("nested.py", NESTED, 8 * EDITS, str(seed))
+    made, asked = follow("nested.py", NESTED, 4 * EDITS, str(seed))
     assert made < asked, "no program was resumed"
 
 

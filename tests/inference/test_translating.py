@@ -34,7 +34,7 @@ FOLDERS = {
 STEPS = (
     {"shardlint": 3, "jax": 6, "numpy": 3, "stdlib": 60}
     if FULL
-    else {"shardlint": 12, "flax": 4, "jax": 12, "numpy": 3, "stdlib": 240}
+    else {"shardlint": 12, "flax": 4, "jax": 12, "numpy": 3, "stdlib": 120}
 )
 #: Fields that tell nothing that is not told by others, or only how something is written.
 _ASIDE = {
