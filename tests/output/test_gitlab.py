@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_findings import SETUP, WRONG, made_up, notebook, of_all_rules, write
 
@@ -102,6 +102,7 @@ def test_fingerprints_stay_when_lines_move() -> None:
     assert twice[0] == before[0]
 
 
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(["", "# a comment", "pass", "y = 1"]), max_size=6), st.integers(0, 6))
 def test_fingerprints_stay_under_other_edits(lines: list[str], at: int) -> None:
     around = [*lines[:at], WRONG, *lines[at:]]
