@@ -109,7 +109,7 @@ def _reshard(stage: str, *, eager: bool) -> Law:
 
 
 def _empty_typed(stage: str) -> Law:
-    """What runs at once is a jit whose output has the sharding of its type."""
+    """An operation that runs at once is a jit whose output has the sharding of its type."""
     return on(AxisType.EXPLICIT, *staged(stage, empty_output))
 
 
