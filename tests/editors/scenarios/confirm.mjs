@@ -8,9 +8,16 @@ export async function scenario(window) {
   await window.goTo(10, 60); // in "model"
   await window.quickFix("Confirm on a fake mesh (SHL202)");
   const answer = page.locator(".monaco-hover:visible", { hasText: /confirmed by JAX \d/ });
-  while ((await answer.count()) === 0) {
-    await page.keyboard.press("Escape");
+  for (let tries = 0; tries < 10; tries++) {
+    await page.keyboard.press("Escape"); // a hover shows what was known as it opened
     await window.command("Show or Focus Hover");
-    await page.waitForTimeout(1000); // a hover shows what was known as it opened
+    const seen = await answer.first().waitFor({ timeout: 5000 }).then(
+      () => true,
+      () => false,
+    );
+    if (seen) {
+      return;
+    }
   }
+  throw new Error("the hover does not say what JAX says");
 }
