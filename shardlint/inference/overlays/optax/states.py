@@ -7,7 +7,7 @@ here is Unknown, and so is its part of a chain's state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -29,11 +29,14 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.dtypes import as_dtype
 from shardlint.inference.overlays.arrays.operands import Stop, given
+from shardlint.inference.overlays.jax.shard_map.varying import computed, variations
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.varying import NO_AXES, UNKNOWN, Variation, combined
 from shardlint.support.lazy_dataclass import dataclass
 
 Rule = Callable[[Call], Value]
@@ -45,6 +48,8 @@ COUNT = Array((), "int32")
 #: The placeholder that `tree_map_params` passes to ``init`` as parameters.
 PLACEHOLDER = "optax.params"
 EMPTY = Tuple(())
+#: The field of a transformation that tells whether its updates follow their gradients.
+FOLLOWS = "follows"
 
 
 def like(tree: Value, dtype: Value | None = None) -> Value:
@@ -70,11 +75,38 @@ def updated(tree: Value) -> Value:
     return map_arrays(like(tree), wide)
 
 
+def stepped(
+    interpreter: Evaluator, gradients: Value, others: Sequence[Value], follows: bool
+) -> tuple[Value, Variation]:
+    """Return the updates made of gradients, and what the new state varies over inside `shard_map`."""
+    updates, checked = updated(gradients), interpreter.context.check_vma is True
+    together = combined([v for one in (gradients, *others) for v in variations(one)], checked=checked)
+    rest = Variation(NO_AXES, together.perhaps, together.equal)
+
+    def vary(array: Array, _: str) -> Value:
+        surely = array.varying & together.surely if follows else NO_AXES
+        return array.vary(Variation(surely, together.perhaps, together.equal, array.traits))
+
+    return (map_arrays(updates, vary) if interpreter.context.bound_axes else updates), rest
+
+
+def added(interpreter: Evaluator, params: Value, updates: Value) -> Value:
+    """Return parameters plus their updates: like the old ones, but for what they vary over."""
+    new = like(params)
+    if not interpreter.context.bound_axes:
+        return new
+    try:
+        return tree_map(lambda one, update: computed(interpreter, one, (one, update)), new, updates)
+    except Stop:
+        return map_arrays(new, lambda array, _: array.vary(UNKNOWN))
+
+
 # -- transformations ------------------------------------------------------------------------------------
 
 
-def transformation(call: Call, init: Init) -> LibraryObject:
-    """Return the transformation with this ``init``."""
+def transformation(call: Call, init: Init, follows: bool = False) -> LibraryObject:
+    """Return the transformation with this ``init``; ``follows``: each update surely depends on its
+    gradient."""
 
     def run(inner: Call) -> Value:
         (params,) = inner.bind("params")
@@ -83,7 +115,14 @@ def transformation(call: Call, init: Init) -> LibraryObject:
         except Stop as stop:
             return stop.answer(call.name)
 
-    return LibraryObject(TRANSFORMATION, {"init": Native(f"{call.name}.init", run)}, call.place)
+    fields: dict[str, Value] = {"init": Native(f"{call.name}.init", run), FOLLOWS: Const(follows)}
+    return LibraryObject(TRANSFORMATION, fields, call.place)
+
+
+def follows_gradients(value: Value | None) -> bool:
+    """Return whether each update of a transformation surely depends on its gradient."""
+    known = value.fields.get(FOLLOWS) if isinstance(value, LibraryObject) else None
+    return isinstance(known, Const) and known.value is True
 
 
 def init_of(value: Value | None) -> Init:
@@ -337,12 +376,13 @@ _ALIASES: dict[str, tuple[str, Callable[[Arguments], Init]]] = {
 
 
 def _known(call: Call) -> Value:
-    names, made = _ALIASES[call.name.rpartition(".")[2]]
-    return transformation(call, made(arguments_of(call, names)))
+    name = call.name.rpartition(".")[2]
+    names, made = _ALIASES[name]
+    return transformation(call, made(arguments_of(call, names)), follows=name != "masked")
 
 
 def _stateless(call: Call) -> Value:
-    return transformation(call, _empty)
+    return transformation(call, _empty, follows=not call.name.endswith((".set_to_zero", "stateless")))
 
 
 def _unfollowed(call: Call) -> Value:

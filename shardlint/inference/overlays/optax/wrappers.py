@@ -7,6 +7,7 @@ placeholder for parameters, as optax does.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from functools import partial
 
 from shardlint.inference.domain.values import (
@@ -30,14 +31,18 @@ from shardlint.inference.overlays.optax.states import (
     PLACEHOLDER,
     TRANSFORMATION,
     Rule,
+    added,
     chained,
+    follows_gradients,
     init_of,
     is_callable,
     like,
     masked,
+    stepped,
     transformation,
     updated,
 )
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
 
@@ -48,7 +53,8 @@ def _chain(call: Call) -> Value:
     """``optax.chain(*transformations)``: a tuple of their states."""
     if call.opaque:
         return call.unknown("starred arguments")
-    return transformation(call, chained(*map(init_of, call.args)))
+    follows = bool(call.args) and all(map(follows_gradients, call.args))
+    return transformation(call, chained(*map(init_of, call.args)), follows)
 
 
 def _named_chain(call: Call) -> Value:
@@ -160,13 +166,22 @@ def _update(call: Call) -> Value:
     grads, state = call.argument(1, "updates"), call.argument(2, "state")
     if grads is None or state is None:
         return call.unknown("no gradients")
-    return Tuple((updated(grads), updated(state)))
+    follows = follows_gradients(call.args[0])
+    updates, varies = stepped(
+        call.interpreter, grads, [state, *call.args[3:], *call.kwargs.values()], follows
+    )
+    new = updated(state)
+    if call.interpreter.context.bound_axes:
+        new = map_arrays(new, lambda array, _: array.vary(replace(varies, traits=array.traits)))
+    return Tuple((updates, new))
 
 
 def _apply_updates(call: Call) -> Value:
     """``optax.apply_updates(params, updates)``: new parameters like the old ones."""
-    params = call.argument(0, "params")
-    return call.unknown("no parameters") if params is None else like(params)
+    params, updates = call.argument(0, "params"), call.argument(1, "updates")
+    if params is None or updates is None:
+        return call.unknown("no parameters")
+    return added(call.interpreter, params, updates)
 
 
 def _tree_map_params(call: Call) -> Value:

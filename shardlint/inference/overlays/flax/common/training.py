@@ -21,7 +21,14 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.optax.states import TRANSFORMATION, like, updated
+from shardlint.inference.overlays.optax.states import (
+    TRANSFORMATION,
+    added,
+    follows_gradients,
+    like,
+    stepped,
+    updated,
+)
 from shardlint.inference.overlays.pytrees.nodes import with_parts
 from shardlint.laws.core.values import Unknown
 
@@ -76,8 +83,14 @@ def _apply_gradients(call: Call) -> Value:
         {name: value for name, value in call.kwargs.items() if name != "grads"},
     )
     step = attributes.get("step")
+    params = attributes.get("params", Unknown("the parameters are not known"))
+    grads, held = call.kwargs.get("grads"), attributes.get("opt_state", Unknown("not known"))
+    updates: Value = Unknown("no gradients")
+    if grads is not None:
+        follows = follows_gradients(attributes.get("tx"))
+        updates, _ = stepped(call.interpreter, grads, (held, params), follows)
     made: dict[str, Value] = {
-        "params": like(attributes.get("params", Unknown("the parameters are not known"))),
+        "params": added(call.interpreter, params, updates),
         "opt_state": updated(attributes.get("opt_state", Unknown("the optimizer's state is not known"))),
         "step": like(step) if isinstance(step, Array) else Unknown("how many steps it took"),
     }
