@@ -42,6 +42,7 @@ class Environment:
     inside a transform such as `vmap` or `scan`, where arrays are single examples or layers of larger ones.
     ``caught`` names the exception classes that an enclosing ``try`` catches, ``expected`` is true under
     ``pytest.raises``, and ``entry`` describes how the place is reached where that is not obvious.
+    ``forbidden`` are the axes of `jax.sharding.no_collectives`.
     """
 
     context_mesh: Mesh | Unknown | None = None
@@ -51,6 +52,7 @@ class Environment:
     caught: frozenset[str] = frozenset()
     expected: bool = False
     entry: str | None = None
+    forbidden: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -185,6 +185,10 @@ def bincount(d: Draw) -> Case:
     return [d.array((d.dim(),), "int32")], {} if d.numpy else {"length": integer(d.dim())}
 
 
+def histogram(d: Draw) -> Case:
+    return [d.array(dtype=d.pick("float32", "int32"))], d.maybe(bins=lambda: Const(d.between(1, 9)))
+
+
 def diff(d: Draw) -> Case:
     x = d.array(d.shape(1, 3), d.pick("float32", "int32"))
     return [x], d.maybe(n=lambda: Const(d.between(0, 3)), axis=lambda: Const(d.axis(len(x.shape or ()))))

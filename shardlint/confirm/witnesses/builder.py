@@ -8,7 +8,7 @@ from shardlint.confirm.witnesses.collectives import collective
 from shardlint.confirm.witnesses.constructions import arity, mesh_construction, reference
 from shardlint.confirm.witnesses.placements import parameter, placement, varying
 from shardlint.confirm.witnesses.programs import carry, operation, whole_call
-from shardlint.confirm.witnesses.requests import IN_BODY, NotRunnable, Request, Witness
+from shardlint.confirm.witnesses.requests import IN_BODY, NotRunnable, Request, Witness, cause_of, expected_of
 from shardlint.laws.core.values import AxisType, Mesh, Unknown
 from shardlint.laws.core.verdicts import Api, Cause, Rejected, Undecided
 from shardlint.model.findings import Finding
@@ -38,6 +38,15 @@ def witness_of(finding: Finding) -> Witness | None:
 
 def built(use: Use | None) -> Witness:
     """Build the witness of a use. Raises NotRunnable."""
+    if isinstance(use, Use) and cause_of(use.verdict) is Cause.FORBIDDEN_COLLECTIVE:
+        # Where nothing is forbidden, JAX does the same.
+        allowed = _built(use).request
+        forbidding = {**allowed, "no_collectives": sorted(use.environment.forbidden)}
+        return Witness(forbidding, allowed, expected_of(use.verdict))
+    return _built(use)
+
+
+def _built(use: Use | None) -> Witness:
     match use:
         case ParameterUse():
             return parameter(use)

@@ -68,7 +68,14 @@ def begin() -> Callable[[str], Answer]:
 
 def _describing(recipe: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Answer]:
     """Return the recipe of a witness, with its result described."""
-    return lambda request: described(recipe(request))
+
+    def run(request: dict[str, Any]) -> Answer:
+        from witness_steps import forbidding
+
+        with forbidding(request.get("no_collectives")):
+            return described(recipe(request))
+
+    return run
 
 
 def described(result: Any) -> Answer:

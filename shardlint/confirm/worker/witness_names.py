@@ -21,7 +21,7 @@ _FUNCTIONS = {
     """,
     "jax.sharding": """
         AbstractMesh Mesh NamedSharding PartitionSpec auto_axes explicit_axes get_abstract_mesh
-        get_mesh reshard use_abstract_mesh use_mesh
+        get_mesh no_collectives reshard use_abstract_mesh use_mesh
     """,
     "jax.experimental.mesh_utils": "create_device_mesh create_hybrid_device_mesh",
     "flax.linen": "logical_to_mesh_axes logical_to_mesh_sharding with_logical_constraint",

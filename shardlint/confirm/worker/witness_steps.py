@@ -42,6 +42,13 @@ def within(mesh: Any) -> Any:
     return mesh if setter is None else setter(mesh)
 
 
+def forbidding(axes: Any) -> Any:
+    """Return a context in which no collective over these axes is allowed; without axes all are."""
+    if not axes:
+        return contextlib.nullcontext()
+    return member(jax.sharding, "no_collectives")(frozenset(axes))
+
+
 def shard_map(function: Any, mesh: Any, in_specs: Any, out_specs: Any, check: bool) -> Any:
     """`jax.shard_map`, old or new; ``check`` is ``check_vma``, once called ``check_rep``."""
     mapper = getattr(jax, "shard_map", None) or _old.shard_map

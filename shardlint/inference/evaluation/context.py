@@ -66,7 +66,8 @@ class Context:
     ``marking`` is the call whose result `overlays.lowering` follows.
     ``caught`` names the exceptions that enclosing handlers catch. ``program`` is false in a function
     whose caller is not known, who may have set up anything. ``replaced`` are the files of modules of which
-    a test replaced something. ``test`` tells that a framework runs this as a test.
+    a test replaced something. ``test`` tells that a framework runs this as a test. ``forbidden`` are the axes
+    of `jax.sharding.no_collectives`.
     """
 
     mesh: MeshValue | Unknown | None = None
@@ -89,6 +90,7 @@ class Context:
     program: bool = True
     logical_rules: Value = NO_RULES
     replaced: frozenset[str] = frozenset()
+    forbidden: frozenset[str] = frozenset()
 
     @property
     def environment(self) -> Environment:
@@ -101,6 +103,7 @@ class Context:
             caught=self.caught,
             expected=self.expected,
             entry=self.entry,
+            forbidden=self.forbidden,
         )
 
 

@@ -145,6 +145,11 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> tuple[Value, C
 
         interpreter.context = enter_abstract_mesh(interpreter, manager, place)
         entered = NONE
+    elif isinstance(manager, LibraryObject) and manager.kind == "jax.sharding.no_collectives":
+        from shardlint.inference.overlays.jax.explicit.forbidden_collectives import forbidden_axes
+
+        interpreter.context = replace(before, forbidden=forbidden_axes(manager))
+        entered = NONE
     elif isinstance(manager, LibraryObject) and manager.kind == "flax.logical_axis_rules":
         interpreter.context = replace(before, logical_rules=manager.fields["rules"])
     elif isinstance(manager, LibraryObject) and manager.kind == "expected":
@@ -196,6 +201,7 @@ def entered(interpreter: Machine, manager: Value, place: Place) -> Iterator[Valu
                 legacy_mesh=before.legacy_mesh,
                 caught=before.caught,
                 expected=before.expected,
+                forbidden=before.forbidden,
                 mesh=before.mesh if isinstance(manager, LibraryObject) else interpreter.context.mesh,
                 logical_rules=interpreter.context.logical_rules if keeps else before.logical_rules,
             )

@@ -36,7 +36,8 @@ _BASE = (
     "jax.sharding.mesh_contexts", "jax.transforms.jit", "jax.shard_map.api",
     "jax.shard_map.collectives", "jax.transforms.function_transforms", "jax.transforms.derivatives",
     "jax.sharding.placement", "jaxtyping",
-    "jax.explicit.axis_switches", "arrays.attributes", "jax.sharding.mesh_attributes",
+    "jax.explicit.axis_switches", "jax.explicit.forbidden_collectives", "arrays.attributes",
+    "jax.sharding.mesh_attributes",
 )  # fmt: skip
 _TESTING = ("testing.pytest", "testing.unittest", "testing.parameterized")
 _RUNNERS = ("command_lines.runners",)

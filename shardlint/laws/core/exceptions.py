@@ -10,6 +10,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "AssertionError": ("Exception", "BaseException"),
     "AttributeError": ("Exception", "BaseException"),
     "DuplicateSpecError": ("Exception", "BaseException"),
+    "ForbiddenCollectiveError": ("Exception", "BaseException"),
     "IndexError": ("LookupError", "Exception", "BaseException"),
     "IndivisibleError": ("ValueError", "Exception", "BaseException"),
     "KeyError": ("LookupError", "Exception", "BaseException"),

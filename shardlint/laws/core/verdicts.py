@@ -86,6 +86,7 @@ class Cause(StrEnum):
     ARITY = "arity"
     BAD_ARGUMENT = "bad-argument"
     REMOVED = "removed"
+    FORBIDDEN_COLLECTIVE = "forbidden-collective"
 
 
 class Returned(StrEnum):

@@ -9,6 +9,7 @@ from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.elementwise import scalars_follow, unreduced_of
+from shardlint.laws.propagation.forbidden_collectives import check_dimensions, check_sums
 from shardlint.laws.propagation.operands import (
     Operand,
     Outcome,
@@ -49,6 +50,9 @@ def dot_general(
         if left.mesh is not None and right.mesh is not None and not same_mesh(left.mesh, right.mesh):
             refuse(Cause.OTHER_MESH, "operands of one mesh")
         if wanted is not None:
+            check_sums((*_pick(left, left_sum), *_pick(right, right_sum)), wanted)
+            for batch in (_pick(left, left_batch), _pick(right, right_batch)):
+                check_dimensions((*batch, *_pick(left, left_kept), *_pick(right, right_kept)), wanted)
             return wanted
         wide = not since("0.11.1")
         _check_alike(left, right, left_batch, right_batch, "batch dimensions sharded alike", wide=wide)

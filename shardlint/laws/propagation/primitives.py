@@ -9,6 +9,7 @@ from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Cause
+from shardlint.laws.propagation.forbidden_collectives import check_result
 from shardlint.laws.propagation.operands import (
     Operand,
     alike,
@@ -64,7 +65,10 @@ def standard(
             "no dimension along axes that the result is reduced or unreduced over",
             "ValueError",
         )
+    if (unreduced | reduced) - set(result.mesh.names if result.mesh is not None else ()):
+        refuse(Cause.OTHER_MESH, "reduced and unreduced axes that its result's mesh has", "ValueError")
     typed = TypeSharding(result.mesh, Spec(result.spec.entries, unreduced, reduced))
+    check_result(operands, typed)
     return finished(context if in_context else None, typed, rank, shape, operands)
 
 

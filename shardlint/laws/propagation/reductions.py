@@ -8,6 +8,7 @@ from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Mesh, entry_axes
 from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.elementwise import reduced_of, unreduced_of
+from shardlint.laws.propagation.forbidden_collectives import check_dimensions, check_sums
 from shardlint.laws.propagation.operands import (
     Operand,
     Outcome,
@@ -42,7 +43,12 @@ def reduce(
     if wanted is not None:
         kept = tuple(size for i, size in enumerate(known.shape) if i not in axes)
         return standard(
-            context, [known], len(kept), lambda: wanted, shape=kept, sets=lambda: _of_extremes(known, wanted)
+            context,
+            [known],
+            len(kept),
+            lambda: _requested(known, axes, wanted),
+            shape=kept,
+            sets=lambda: _of_extremes(known, wanted),
         )
     if own and since("0.11.1") and operation is None:
         unsure("which reduction meets unreduced or reduced axes is not known")
@@ -72,7 +78,7 @@ def reduce_sum(
 
     def rule() -> TypeSharding:
         if wanted is not None:
-            return wanted
+            return _requested(known, axes, wanted)
         return known.typed([e for i, e in enumerate(known.partitions) if i not in axes])
 
     def sets() -> Sets:
@@ -101,6 +107,13 @@ def argminmax(context: Mesh | None, operand: ArrayType, axis: int) -> Outcome:
         known.rank - 1,
         lambda: known.typed([e for i, e in enumerate(known.listed) if i != axis]),
     )
+
+
+def _requested(operand: Operand, axes: Sequence[int], wanted: TypeSharding) -> TypeSharding:
+    """Return an ``out_sharding=`` (`_reduce_op_sharding_rule_with_out_sharding`)."""
+    check_sums([operand.partitions[i] for i in axes], wanted)
+    check_dimensions(tuple(e for i, e in enumerate(operand.partitions) if i not in axes), wanted)
+    return wanted
 
 
 def _of_extremes(operand: Operand, wanted: TypeSharding | None = None) -> Sets:

@@ -9,10 +9,12 @@ from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import AxisType, Mesh, Spec
 from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.elementwise import both_sets, reduced_of, unreduced_of
+from shardlint.laws.propagation.forbidden_collectives import check_dimensions, check_reshard
 from shardlint.laws.propagation.operands import (
     Operand,
     Outcome,
     OutSharding,
+    Partitions,
     all_of,
     bound,
     explicit,
@@ -77,13 +79,19 @@ def broadcast_in_dim(
         return _spread(context, known, sizes, broadcast_dimensions)
     in_place = list(broadcast_dimensions) == list(range(known.rank)) and known.rank == len(sizes)
     if in_place and same_shape(known.shape, sizes):
+        check_reshard(known, wanted)
         return finished(context, wanted, len(sizes), sizes, [known])
     known = bound(context, known)
     if not since("0.11.0"):
         return finished(context, wanted, len(sizes), sizes, [known])
     whole = wanted.mesh is not None and _takes_sets(wanted.mesh)
+
+    def rule() -> TypeSharding:
+        check_dimensions(_entries_in(known, sizes, broadcast_dimensions), wanted)
+        return wanted
+
     return standard(
-        context, [known], len(sizes), lambda: wanted, shape=sizes,
+        context, [known], len(sizes), rule, shape=sizes,
         sets=lambda: (wanted.spec.unreduced, wanted.spec.reduced) if whole else both_sets(known),
     )  # fmt: skip
 
@@ -105,13 +113,18 @@ def expand_dims(context: Mesh | None, operand: ArrayType, dimensions: Sequence[i
     return _spread(context, known, sizes, [i for i in range(rank) if i not in dimensions])
 
 
+def _entries_in(operand: Operand, sizes: Shape, places: Sequence[int]) -> Partitions:
+    """Return the operand's entries at these places of a result, whose other dimensions are replicated."""
+    entries = iter(operand.partitions)
+    return tuple(next(entries) if i in places else None for i in range(len(sizes)))
+
+
 def _spread(context: Mesh | None, operand: Operand, sizes: Shape, places: Sequence[int]) -> TypeSharding:
     """`_broadcast_in_dim_sharding_rule`; what has the shape already is forwarded as it is."""
     if operand.rank == len(sizes) and not places:
         return operand.untouched
     operand = bound(context, operand)
-    entries = iter(operand.partitions)
-    spread = tuple(next(entries) if i in places else None for i in range(len(sizes)))
+    spread = _entries_in(operand, sizes, places)
     if since("0.11.0"):
         made = standard(
             context, [operand], len(sizes), lambda: TypeSharding(operand.mesh or context, Spec(spread)),

@@ -84,6 +84,19 @@ def _exception(function: str, inside: bool, check_vma: bool | None, several: boo
     return checked if checked == unchecked == outside else ANY
 
 
+#: Functions that look at devices along an axis without communicating.
+_SILENT = frozenset({"axis_index", "axis_size", "pcast", "pvary"})
+
+
+def judge_forbidden(function: str, axes: tuple[str, ...], forbidden: Collection[str]) -> Verdict:
+    """Judge a collective by the mesh axes of `jax.sharding.no_collectives` (`_check_axis_names`, 0.12.0)."""
+    for part, axis in enumerate(axes):
+        if axis in forbidden and function not in _SILENT:
+            cause = Cause.FORBIDDEN_COLLECTIVE
+            return Rejected(cause, "ForbiddenCollectiveError", STAGE, part=part, axis=axis)
+    return Accepted()
+
+
 #: Groups of devices by their indices, and pairs of a sender and a receiver.
 Groups = tuple[tuple[int, ...], ...]
 Permutation = tuple[tuple[int, int], ...]

@@ -81,6 +81,7 @@ LAW_ROWS: tuple[LawRow, ...] = (
     _row("0.7.2", Cause.OTHER_SHARDING, newest="AssertionError", before="ValueError"),
     _row("0.7.0", Cause.MESH_CONTEXT),
     *(_row("0.9.0", cause) for cause in _TYPED),
+    _row("0.12.0", Cause.FORBIDDEN_COLLECTIVE),
     # Specs, and their checks against meshes and arrays.
     _row("0.7.2", Cause.BAD_ENTRY, _SPEC, newest="ValueError", stage="P()"),
     _row("0.4.36", Cause.BAD_ENTRY, *_SHARD_MAPS, newest="ValueError", stage="P()", before="KeyError"),

@@ -63,7 +63,9 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import name_text, near_miss, size_text, sizes_text
 
 #: What rules of their own report.
-_ELSEWHERE = frozenset({Cause.CONFLICT, Cause.AMBIGUOUS, Cause.UNSUPPORTED, Cause.OTHER_MESH})
+_ELSEWHERE = frozenset(
+    {Cause.CONFLICT, Cause.AMBIGUOUS, Cause.UNSUPPORTED, Cause.OTHER_MESH, Cause.FORBIDDEN_COLLECTIVE}
+)
 
 
 def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:

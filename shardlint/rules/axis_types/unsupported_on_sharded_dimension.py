@@ -1,7 +1,8 @@
 """# unsupported-on-sharded-dimension (SHL705)
 
 ## What it does
-Finds operations that JAX does not do along a dimension sharded over Explicit axes.
+Finds operations that JAX does not do along a dimension sharded over Explicit axes, or that
+`jax.sharding.no_collectives` forbids there.
 
 ## Why is this bad?
 Sorting, accumulating, splitting unevenly or reshaping across a sharded dimension moves data between
@@ -45,7 +46,7 @@ ranks(reshard(jnp.ones((8, 16)), P("data", "model")))
 
 ## What JAX says
 `ShardingTypeError` as the operation is traced; for some an `AssertionError` or `NotImplementedError` (JAX
-0.10.2).
+0.10.2). `ForbiddenCollectiveError` under `no_collectives` (JAX 0.12.0).
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/explicit-sharding.html
@@ -58,6 +59,7 @@ from collections.abc import Iterable
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import OperationUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.messages.common import forbidden_text
 from shardlint.rules.messages.operations import wanted_text
 
 _WAY_OUT = "reshard the array first: jax.sharding.reshard(x, P(...))"
@@ -71,6 +73,8 @@ def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
             f"{wanted_text(use, verdict)}; {_WAY_OUT}",
             use.place,
         )
+    elif isinstance(verdict, Rejected) and verdict.cause is Cause.FORBIDDEN_COLLECTIVE:
+        yield Problem(forbidden_text(use.function, verdict), use.place)
 
 
 RULE = Rule(

@@ -4,7 +4,8 @@
 Finds meshes that are set, or asked for, in a way that JAX does not allow: `jax.set_mesh` and
 `jax.sharding.get_mesh` inside jit or another transformation, `jax.set_mesh` of an `AbstractMesh` or of
 something that is no mesh, `use_abstract_mesh` of a `Mesh` or of another number of devices than the mesh
-that is set, `with` on an `AbstractMesh`, `set_mesh(mesh)` as a decorator.
+that is set, `with` on an `AbstractMesh`, `set_mesh(mesh)` as a decorator; and axes that
+`jax.sharding.no_collectives` does not take, as they are in no set.
 
 ## Why is this bad?
 JAX raises. Which mesh is set is decided outside of what is traced.
@@ -76,6 +77,7 @@ _FUNCTIONS = frozenset(
         "jax.set_mesh",
         "jax.sharding.get_abstract_mesh",
         "jax.sharding.get_mesh",
+        "jax.sharding.no_collectives",
         "jax.sharding.use_abstract_mesh",
     }
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from shardlint.laws.core.dims import Dim, Shape, product
 from shardlint.laws.core.values import Entry, Junk, Mesh, Spec, Unknown, entry_axes, entry_text, nearest_sizes
-from shardlint.laws.core.verdicts import Api
+from shardlint.laws.core.verdicts import Api, Rejected
 from shardlint.model.findings import Severity
 from shardlint.model.spans import LookedUp, Place
 from shardlint.model.uses import (
@@ -90,6 +90,12 @@ def refused(use: CollectiveUse, said: str) -> Problem:
 def name_text(name: str) -> str:
     """Return a name of the program in backquotes; a description in words stays as it is."""
     return name if " " in name or "`" in name else f"`{name}`"
+
+
+def forbidden_text(function: str, verdict: Rejected) -> str:
+    """Return that a function communicates over an axis where `jax.sharding.no_collectives` forbids it."""
+    communicates = f'{name_text(function)} communicates over "{verdict.axis}"'
+    return f"{communicates}, which jax.sharding.no_collectives forbids here"
 
 
 def spec_text(use: SpecHolder) -> str:

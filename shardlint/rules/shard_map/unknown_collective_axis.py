@@ -2,7 +2,7 @@
 
 ## What it does
 Finds a collective (`psum`, `all_gather`, `axis_index`, …) over an axis that is not bound where it
-runs.
+runs, or over which `jax.sharding.no_collectives` forbids it.
 
 ## Why is this bad?
 A collective talks to the devices along an axis that `shard_map` has made manual (or that
@@ -47,7 +47,7 @@ gathered(jnp.ones((8, 4)))
 
 ## What JAX says
 `NameError` when the body is traced; under `check_vma=True` some collectives raise `AssertionError`
-(JAX 0.10.2).
+(JAX 0.10.2). `ForbiddenCollectiveError` under `no_collectives` (JAX 0.12.0).
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/shard_map.html#collectives-tutorial
@@ -62,7 +62,7 @@ from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.spans import Place
 from shardlint.model.uses import CollectiveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.messages.common import names_text, near_miss
+from shardlint.rules.messages.common import forbidden_text, names_text, near_miss
 from shardlint.rules.shared_fixes import nearest_axis
 
 
@@ -75,6 +75,9 @@ def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
             "use the array's own dimension, or turn the check off with check_vma=False",
             _place(use, verdict.axis or ""),
         )
+        return
+    if isinstance(verdict, Rejected) and verdict.cause is Cause.FORBIDDEN_COLLECTIVE:
+        yield Problem(forbidden_text(use.function, verdict), _place(use, verdict.axis or ""))
         return
     if (
         not isinstance(verdict, Rejected)

@@ -164,6 +164,26 @@ def bincount(call: Call) -> Value:
     return result(call, (fresh() if size is None else size,), dtype)
 
 
+def histogram(call: Call) -> Value:
+    """`histogram(a, bins)`: the counts of so many bins, or of those between given edges, and the edges."""
+    a, bins, _, weights, density, _ = call.bind(
+        "a", bins=Const(10), range=None, weights=None, density=None, out_sharding=None
+    )
+    x, numpy = operand(a, is_numpy(call)), is_numpy(call)
+    edges: Dim | None = as_dim(bins)
+    if edges is not None:
+        edges = edges + 1
+    elif isinstance(bins, Array) and bins.shape is not None and len(bins.shape) == 1 and not numpy:
+        (edges,) = bins.shape
+    else:
+        unresolved("the bins are not known")
+    kind = floating(x.dtype, numpy)
+    counts = kind if not numpy else None if given(weights) or given(density) else "int64"
+    if given(weights) and not numpy:
+        kind = counts = floating(mixed(call, operands([a, weights]))[0], False)
+    return arrays_tuple([result(call, (edges - 1,), counts), result(call, (edges,), kind)])
+
+
 def diff(call: Call) -> Value:
     """`diff(a, n, axis)`: n shorter along the axis."""
     a, n, axis = call.bind("a", n=Const(1), axis=Const(-1))
@@ -247,6 +267,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("isin", isin, sharding=MISSING, reads_values=True),
     Operation("interp", interp, sharding=MISSING, reads_values=True),
     Operation("bincount", bincount, sharding=MISSING, reads_values=True),
+    Operation("histogram", histogram, sharding=reduction_rules.histogram, reads_values=True),
     Operation("diff", diff, sharding=slicing_rules.difference, reads_values=True),
     Operation("trapezoid", trapezoid, sharding=reduction_rules.trapezoid, reads_values=True),
     Operation("polyval", polyval, sharding=MISSING, reads_values=True),

@@ -52,6 +52,7 @@ from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.laws.propagation.forbidden_collectives import forbidding
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import replace
 
@@ -176,7 +177,8 @@ def _typed(
     )
     found: Sequence[ArrayType | None]
     try:
-        types = rule(trace, call) if rule is not None else ()
+        with forbidding(call.interpreter.context.forbidden):
+            types = rule(trace, call) if rule is not None else ()
         found = [types] if isinstance(types, ArrayType) else list(types)
     except Refused as refused:
         if call.place is not None:

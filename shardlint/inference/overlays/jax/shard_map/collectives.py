@@ -32,6 +32,7 @@ from shardlint.laws.transforms.collectives import (
     Groups,
     Permutation,
     judge_axes,
+    judge_forbidden,
     judge_groups,
     judge_permutation,
     local_result,
@@ -154,6 +155,8 @@ class Collective:
         verdict = judge_operand(
             self.function, self.axes, variation, checked=checked, to=self.to, grouped=grouped
         )
+        if isinstance(verdict, Accepted):
+            verdict = judge_forbidden(self.function, self.axes, self.call.interpreter.context.forbidden)
         if not isinstance(verdict, Accepted) or grouped:
             return verdict
         bound = self.call.interpreter.context.bound_axes

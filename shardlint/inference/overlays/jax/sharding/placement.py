@@ -26,6 +26,7 @@ from shardlint.inference.overlays.jax.explicit.device_lists import (
     has_no_devices,
     is_held_elsewhere,
 )
+from shardlint.inference.overlays.jax.explicit.forbidden_collectives import may_reshard
 from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
 from shardlint.inference.overlays.jax.sharding.creation_apis import CREATION, ON_DEVICES, SAMPLED
 from shardlint.inference.overlays.jax.sharding.devices import one_process
@@ -140,7 +141,8 @@ def _reshard(call: Call) -> Value:
     tree, shardings = call.bind("xs", "out_shardings")
     assert tree is not None and shardings is not None
     note_reshard(call, tree, shardings)
-    return _spread(call, RESHARD, traced(tree), shardings)
+    result = _spread(call, RESHARD, traced(tree), shardings)
+    return result if may_reshard(call, tree, result) else Unknown("JAX rejects this reshard")
 
 
 def _callback(call: Call) -> Value:

@@ -11,6 +11,7 @@ from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, en
 from shardlint.inference.overlays.jax.explicit.rules.elementwise import SCALAR, chosen
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.verdicts import Cause
+from shardlint.laws.versions.era import since
 
 #: Functions that reduce by a maximum or minimum.
 _EXTREMES = {
@@ -133,6 +134,19 @@ def lax_cumulative(t: Trace, call: Call) -> ArrayType:
     a, axis = call.bound("operand", "axis")
     x = t.operand(a)
     return t.cumulative(x, axis_of(axis, rank(x)))
+
+
+def histogram(t: Trace, call: Call) -> Sequence[ArrayType]:
+    """`jnp.histogram(a, bins, out_sharding)`: of a replicated array, or as ``out_sharding`` asks (0.11.2)."""
+    a, out = call.bound("a", "out_sharding")
+    x = t.operand(a)
+    sharded = any(entries_of(x))
+    if sharded and (t.context is None or not since("0.11.2")):
+        # Some of its steps meet arrays that are made without a mesh.
+        raise Open
+    if sharded and not given(out):
+        raise t.refusal(Cause.AMBIGUOUS, "ShardingTypeError", "out_sharding= for a sharded array")
+    return [t.iota(made.shape, out) for made in t.results if made.shape is not None]
 
 
 def ordered(t: Trace, call: Call) -> ArrayType:
