@@ -23,7 +23,7 @@ from shardlint.inference.programs import session
 from shardlint.model.findings import Finding
 
 #: Random projects, with so many edits each.
-PROJECTS, EDITS = size("SHARDLINT_MODULE_EDITS", 8, 24), 10
+PROJECTS, EDITS = size("SHARDLINT_MODULE_EDITS", 4, 24), 10
 
 _HEAD = "import jax, jax.numpy as jnp\nfrom jax.sharding import NamedSharding, PartitionSpec as P\n"
 

@@ -12,8 +12,8 @@ from support.sizes import size
 #: The programs run here, under JAX.
 pytestmark = pytest.mark.slow
 
-COUNT = size("SHARDLINT_FIXES", 150, 400)
-_AT_ONCE = 50
+COUNT = size("SHARDLINT_FIXES", 60, 400)
+_AT_ONCE = 20
 
 
 @pytest.mark.parametrize("first", range(0, COUNT, _AT_ONCE))

@@ -21,6 +21,8 @@ from shardlint.source.sources import Source
 
 #: Edits of each file; the environment may ask for more.
 EDITS = size("SHARDLINT_EDITS", 4, 8)
+#: Sequences of edits of each program.
+SEEDS = range(size("SHARDLINT_EDIT_SEEDS", 2, 4))
 
 
 def told(findings: list[Finding]) -> list[str]:

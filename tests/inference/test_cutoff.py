@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from following import EDITS, follow
+from following import EDITS, SEEDS, follow
 
 from shardlint.api import source_from_text
 from shardlint.inference.evaluation import budget
@@ -162,12 +162,12 @@ def _few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(early_cutoff, "SURELY_ENOUGH", enough)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_edits_of_constructors(seed: int) -> None:
     follow("models.py", MODELS, 3 * EDITS, str(seed))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_edits_of_chains_of_calls(seed: int) -> None:
     follow("chains.py", CHAINS, 3 * EDITS, str(seed))
 

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from following import EDITS, edited, follow, parses, programs_made, told
+from following import EDITS, SEEDS, edited, follow, parses, programs_made, told
 from support.checking import check
 
 from shardlint.api import Linter, source_from_text
@@ -186,7 +186,7 @@ def literals(uses: list[Use | FileProblem]) -> set[str]:
     return {f"{use.place.resolve()} {use.names if isinstance(use, NameUse) else use.name}" for use in told}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("text", [NAMES, MODEL, BODIES])
 def test_what_an_editor_is_told_of_names_after_edits(text: str, seed: int) -> None:
     chance, settings = random.Random(seed), InferenceSettings(devices=8, editing=True)
@@ -244,7 +244,7 @@ def test_edits_of_fixtures(file: Path) -> None:
     follow(str(file), file.read_text(encoding="utf-8"), EDITS, file.stem)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_edits_of_a_class(seed: int) -> None:
     made, asked = follow("model.py", MODEL, 3 * EDITS, str(seed))
     assert made < asked, "no program was resumed"
@@ -286,13 +286,13 @@ def last():
 """
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_edits_of_functions_that_fill_registers(seed: int) -> None:
     made, asked = follow("registers.py", REGISTERS, 3 * EDITS, str(seed))
     assert made < asked, "no program was resumed"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_edits_around_closures(seed: int) -> None:
     made, asked = follow("closures.py", CLOSURES, 3 * EDITS, str(seed))
     assert made < asked, "no program was resumed"
@@ -363,7 +363,7 @@ def read_changed():
 """
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_edits_around_functions_that_share_what_they_change(seed: int) -> None:
     follow("families.py", FAMILIES, 6 * EDITS, str(seed))
 
@@ -466,7 +466,7 @@ def write_imported(folder: Path) -> None:
     (folder / "unread.py").write_text("ROWS = 6\n")
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_edits_around_imports_in_functions(seed: int, tmp_path: Path) -> None:
     write_imported(tmp_path)
     made, asked = follow(str(tmp_path / "main.py"), IMPORTS, 6 * EDITS, str(seed))

@@ -14,9 +14,10 @@ from feature_programs import ProgramWriter, random_program
 from program_reduction import reduced, shape_of
 from run_python import composed
 from shardlint_claims import judged
+from support.sizes import size
 
 #: Random programs in each part.
-PROGRAMS = 100
+PROGRAMS = size("SHARDLINT_FEATURE_PROGRAMS", 35, 100)
 
 
 @pytest.fixture(autouse=True)

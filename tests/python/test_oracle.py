@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from cpython_oracle import HEADER, ended
 from feature_programs import random_program
+from support.sizes import size
 
-PROGRAMS = 25
+PROGRAMS = size("SHARDLINT_ORACLE_PROGRAMS", 12, 25)
 
 
 def line_where_jax_raises(text: str) -> int | None:
