@@ -12,14 +12,17 @@ from shardlint.inference.domain.values import (
     ListValue,
     MeshValue,
     ShardingValue,
+    SpecValue,
     Tuple,
     Value,
     as_items,
 )
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.overlays.witness_values import data_of
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.dims import equal, product
+from shardlint.laws.core.values import AxisType
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.core.witness_data import (
     NO_SPEC,
@@ -33,6 +36,7 @@ from shardlint.laws.core.witness_data import (
     tuple_data,
 )
 from shardlint.laws.placement.jit_arguments import DeviceOrder, judge_devices
+from shardlint.laws.propagation.operands import all_of
 from shardlint.model.spans import Place
 
 
@@ -200,6 +204,27 @@ def has_no_devices(interpreter: Evaluator, mesh: Value, array: Array, place: Pla
     exception = "TypeError" if is_on_one_device(array) else "ValueError"
     verdict = Rejected(Cause.DEVICES, exception, "call", detail=detail)
     record_of_value(interpreter, "jax.lax.with_sharding_constraint", verdict, place)
+    return True
+
+
+def is_outside_mesh(interpreter: Evaluator, target: Value, array: Array, place: Place) -> bool:
+    """Record a constraint by a bare spec, outside of jit, of an array that was made before the mesh was set;
+    return whether it is so. JAX takes the devices from the array (`pjit.with_sharding_constraint`).
+    """
+    mesh = interpreter.context.mesh
+    if not isinstance(target, SpecValue) or not isinstance(mesh, MeshValue) or not runs_eagerly(interpreter):
+        return False
+    if array.numpy or array.struct or array.shape is None or not all_of(mesh.mesh, AxisType.AUTO):
+        return False
+    if array.typed is None or array.typed.mesh is not None:
+        return False
+    name = f"`{array.name}`" if array.name else "the array"
+    detail = f"the spec is on the mesh of jax.set_mesh, and {name} was made on one device before"
+    verdict = Rejected(Cause.DEVICES, "TypeError", "call", detail=detail)
+    function, spec = "jax.lax.with_sharding_constraint", data_of(target)
+    table = array_data(array.shape, array.dtype or "float32")
+    calls = [call_data(function, (x, spec)) for x in (call_data("jax.device_put", (table,)), table)]
+    record_of_value(interpreter, function, verdict, place, *calls)
     return True
 
 

@@ -27,6 +27,14 @@ from shardlint.model.origins import plain_kind
 _PYTHON_DTYPES: dict[type, str] = {bool: "bool", int: "int32", float: "float32", complex: "complex64"}
 
 
+def compiled(interpreter: Evaluator, array: Array) -> Array:
+    """Return an array as a compiled function returns it: outside of jit, it lies on the mesh that is set."""
+    context = interpreter.context
+    if context.in_jit is not False or context.mesh is None or array.typed is None:
+        return array
+    return replace(array, typed=None) if array.typed.mesh is None else array
+
+
 def meshless(shape: Shape) -> TypeSharding:
     """Return the sharding in the type of a numpy array, or of an array made without a mesh."""
     return replicated(None, shape)

@@ -35,7 +35,7 @@ from shardlint.inference.overlays.arrays.operands import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.recording import record_operation, short_name
-from shardlint.inference.overlays.jax.explicit.type_conversion import type_of
+from shardlint.inference.overlays.jax.explicit.type_conversion import compiled, type_of
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of, vary
 from shardlint.inference.overlays.jax.sharding.movement import note_loop
 from shardlint.inference.overlays.jax.transforms.taint import MARK, unmarked
@@ -257,7 +257,8 @@ def while_loop(call: Call) -> Value:
         unresolved("the arguments are not known")
     carry = _begun(call, init)
     _traced_call(call, condition, [carry])
-    return carried(call, carry, _traced_call(call, body, [carry]))
+    found = carried(call, carry, _traced_call(call, body, [carry]))
+    return tree_map(lambda leaf: compiled(call.interpreter, leaf) if isinstance(leaf, Array) else leaf, found)
 
 
 def cond(call: Call) -> Value:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from shardlint.inference.domain.values import Array, MeshValue, Value
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.explicit.type_conversion import compiled
 from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
 from shardlint.inference.overlays.pytrees.prefixes import arrays_at, map_arrays
@@ -50,6 +51,7 @@ def returned(
     found: list[tuple[Array, str, int]] = []
 
     def take(array: Array, path: str) -> Array:
+        array = compiled(call.interpreter, array)
         if array.made is None:
             return array
         size = None if array.shape is None else array_bytes(array.shape, array.dtype)

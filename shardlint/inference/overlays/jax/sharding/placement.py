@@ -25,6 +25,7 @@ from shardlint.inference.overlays.arrays.dtypes import as_dtype
 from shardlint.inference.overlays.jax.explicit.device_lists import (
     has_no_devices,
     is_held_elsewhere,
+    is_outside_mesh,
 )
 from shardlint.inference.overlays.jax.explicit.forbidden_collectives import may_reshard
 from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
@@ -128,6 +129,7 @@ def _is_elsewhere(call: Call, tree: Value, shardings: Value) -> bool:
         interpreter, home = call.interpreter, device_of(leaf) or leaf
         mesh = leaf.mesh if isinstance(leaf, ShardingValue) else leaf
         elsewhere = has_no_devices(interpreter, mesh, array, call.place)
+        elsewhere = elsewhere or is_outside_mesh(interpreter, leaf, array, call.place)
         found.append(elsewhere or is_held_elsewhere(interpreter, array, home, call.place))
         return array
 
