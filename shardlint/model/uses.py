@@ -372,9 +372,11 @@ class NameUse(Use):
 class PatternUse(Use):
     """A regular expression of the program, tried on the text ``subject``, None where that is not known.
 
-    ``site`` is the call; ``anything`` is true if the expression also matches the empty text.
+    ``site`` is the call of ``method`` (``search``); ``anything`` is true if the expression also matches the
+    empty text.
     """
 
+    method: str
     pattern: str
     subject: str | None
     matched: bool

@@ -27,6 +27,7 @@ from shardlint.inference.interpreter.loops import pick, run_for, run_while
 from shardlint.inference.interpreter.match_statements import takes
 from shardlint.inference.interpreter.with_statements import enter_contexts
 from shardlint.inference.machine.code import Code
+from shardlint.inference.semantics.discarded_results import may_be_placed, note_discarded
 from shardlint.inference.semantics.operators import binary_operation
 from shardlint.inference.semantics.variables import interrupted, watching, widened
 from shardlint.inference.syntax.node_fields import structure
@@ -108,9 +109,10 @@ def _simple_line(interpreter: Machine, node: cst.SimpleStatementLine | cst.Simpl
 
 
 def _expression(interpreter: Machine, node: cst.Expr) -> bool:
-    return type(evaluate(interpreter, node.value)) is not Never and not _never_returns(
-        interpreter, node.value
-    )
+    value = evaluate(interpreter, node.value)
+    if type(node.value) is cst.Call and may_be_placed(value):
+        note_discarded(interpreter, evaluate(interpreter, node.value.func), value, node.value)
+    return type(value) is not Never and not _never_returns(interpreter, node.value)
 
 
 def _never_returns(interpreter: Machine, node: cst.BaseExpression) -> bool:

@@ -128,7 +128,7 @@ def _matching(name: str) -> _Method:
         subject = _subject(pattern, text)
         matched: Any = None if pattern is None or subject is None else getattr(pattern, name)(subject)
         if pattern is not None and name in _DECIDING:
-            _record_try(call, pattern, getattr(given, "origin", None), subject, matched is not None)
+            _record_try(call, name, pattern, getattr(given, "origin", None), subject, matched is not None)
         if pattern is None or subject is None:
             return _unmatched()
         if name == "finditer":
@@ -143,7 +143,12 @@ _DECIDING = frozenset({"match", "search", "fullmatch"})
 
 
 def _record_try(
-    call: Call, pattern: re.Pattern[str], written: Place | None, subject: str | None, matched: bool
+    call: Call,
+    method: str,
+    pattern: re.Pattern[str],
+    written: Place | None,
+    subject: str | None,
+    matched: bool,
 ) -> None:
     if written is None or not call.interpreter.is_called:
         return
@@ -151,6 +156,7 @@ def _record_try(
         PatternUse(
             place=written,
             environment=call.interpreter.environment(),
+            method=method,
             pattern=pattern.pattern,
             subject=subject,
             matched=matched,
@@ -205,7 +211,7 @@ def _globbing(call: Call) -> Value:
     if pattern is None:
         return _unmatched()
     matched = subject is not None and pattern.match(subject) is not None
-    _record_try(call, pattern, getattr(glob, "origin", None), subject, matched)
+    _record_try(call, "match", pattern, getattr(glob, "origin", None), subject, matched)
     return _unmatched() if subject is None else Const(matched)
 
 

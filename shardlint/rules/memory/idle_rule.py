@@ -1,0 +1,187 @@
+"""# idle-rule (SHL612)
+
+## What it does
+Finds a pattern in a table of specs that matches none of the names it is tried on, because an earlier and
+wider pattern takes its names, or while a name like those that the table is for is left to no pattern.
+
+## Why is this bad?
+Where the first match counts, the rule of all kernels before that of one kernel is the rule of both. And where
+a layer was renamed, its pattern stays behind: the parameter gets the spec that is left over, which is mostly
+`P()`, and is whole on every device.
+
+## Example
+```python
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+RULES = [
+    (r".*kernel", P()),
+    (r"attn/kernel", P(None, "model")),
+]
+
+
+def spec_of(name):
+    return next((spec for pattern, spec in RULES if re.search(pattern, name)), P())
+
+
+params = {"attn/kernel": jnp.ones((64, 64)), "mlp/kernel": jnp.ones((64, 64)), "mlp/bias": jnp.ones(64)}
+params = {name: jax.device_put(x, NamedSharding(mesh, spec_of(name))) for name, x in params.items()}
+```
+
+## Use instead
+```python
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+RULES = [
+    (r"attn/kernel", P(None, "model")),
+    (r".*kernel", P()),
+]
+
+
+def spec_of(name):
+    return next((spec for pattern, spec in RULES if re.search(pattern, name)), P())
+
+
+params = {"attn/kernel": jnp.ones((64, 64)), "mlp/kernel": jnp.ones((64, 64)), "mlp/bias": jnp.ones(64)}
+params = {name: jax.device_put(x, NamedSharding(mesh, spec_of(name))) for name, x in params.items()}
+```
+
+## What JAX says
+Nothing: it is given the specs, and not the table (JAX 0.10.2). Reported are patterns with a spec that splits
+something. A pattern that matches nothing, with a name left over that ends as those do for which it was
+written, is an information: the name may be left on purpose.
+
+## References
+- https://github.com/jax-ml/jax/issues/16679
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from shardlint.laws.core.values import Spec, entry_axes
+from shardlint.model.findings import Group, Severity
+from shardlint.model.spans import Span
+from shardlint.model.uses import PatternUse, SpecUse, Use
+from shardlint.rules.base import Problem, ProjectRule, RuleSettings
+
+
+def check(uses: Sequence[PatternUse | SpecUse], settings: RuleSettings) -> Iterable[tuple[Use, Problem]]:
+    """Report each pattern with a spec that splits something, and that decides about no name."""
+    tables: dict[tuple[Span, str], list[PatternUse]] = {}
+    specs: dict[tuple[str, int, int | None], Spec] = {}
+    for use in uses:
+        if isinstance(use, PatternUse):
+            tables.setdefault((use.site.resolve(), use.place.path), []).append(use)
+        else:
+            span = use.place.resolve()
+            specs[use.place.path, span.line, span.cell] = use.spec
+    for tries in tables.values():
+        if not any(one.subject is None or one.environment.entry is not None for one in tries):
+            yield from _idle(_Table(tries, specs))
+
+
+class _Table:
+    """The patterns of one table, in the order of their first tries, with the names that each matched."""
+
+    def __init__(self, tries: Sequence[PatternUse], specs: dict[tuple[str, int, int | None], Spec]) -> None:
+        self.rows: dict[str, PatternUse] = {}
+        self.tried: dict[str, set[str]] = {}
+        self.taken: dict[str, set[str]] = {}
+        for one in tries:
+            self.rows.setdefault(one.pattern, one)
+            assert one.subject is not None
+            self.tried.setdefault(one.pattern, set()).add(one.subject)
+            self.taken.setdefault(one.pattern, set()).update([one.subject] if one.matched else [])
+        self.specs: dict[str, Spec | None] = {}
+        for pattern, use in self.rows.items():
+            path, span = use.place.path, use.place.resolve()
+            beside = [specs.get((path, span.line + below, span.cell)) for below in (0, 1)]
+            self.specs[pattern] = next((spec for spec in beside if spec is not None), None)
+
+    def splits(self, pattern: str) -> bool:
+        """Return whether the spec beside a pattern splits something."""
+        spec = self.specs[pattern]
+        return spec is not None and any(entry_axes(entry) for entry in spec.entries)
+
+    def would_match(self, pattern: str, names: set[str]) -> set[str]:
+        """Return the names that a pattern matches, as it is tried; names longer than its own are left out."""
+        longest = 2 * max(map(len, self.tried[pattern]))
+        match = getattr(re.compile(pattern), self.rows[pattern].method)
+        return {name for name in names if len(name) <= longest and match(name) is not None}
+
+
+def _idle(table: _Table) -> Iterator[tuple[Use, Problem]]:
+    matched = {name for pattern in table.rows if table.splits(pattern) for name in table.taken[pattern]}
+    endings = set(map(_ending, matched))
+    specific = [pattern for pattern, use in table.rows.items() if not use.anything]
+    every = {name for names in table.tried.values() for name in names}
+    left = sorted(every - {name for pattern in specific for name in table.taken[pattern]})
+    for pattern, use in table.rows.items():
+        if table.taken[pattern] or use.anything or not table.splits(pattern):
+            continue
+        hidden = _hidden(table, pattern)
+        if hidden is not None:
+            earlier, name = hidden
+            yield (
+                use,
+                Problem(
+                    f'this pattern is not reached: "{earlier}", which stands before it, takes "{name}"',
+                    use.place,
+                    severity=Severity.WARNING,
+                ),
+            )
+            continue
+        ours = [name for name in left if name in table.tried[pattern]]
+        like = [name for name in ours if _ending(name) in endings and _ending(name) in pattern]
+        if like and len(every) > 1:
+            yield (
+                use,
+                Problem(
+                    f"this pattern matches none of the {len(every)} names that are tried, and no pattern "
+                    f'takes "{like[0]}": was it renamed?',
+                    use.place,
+                    severity=Severity.INFO,
+                ),
+            )
+
+
+def _hidden(table: _Table, pattern: str) -> tuple[str, str] | None:
+    """Return a wider pattern with another spec that takes names which a pattern would match, and such a
+    name."""
+    for earlier, names in table.taken.items():
+        if table.specs[earlier] is None or not table.tried[pattern] <= table.tried[earlier]:
+            continue
+        ours = table.would_match(pattern, names - table.tried[pattern])
+        if ours and ours < names and table.specs[earlier] != table.specs[pattern]:
+            return earlier, min(ours)
+    return None
+
+
+def _ending(name: str) -> str:
+    """Return the last key of a path: ``kernel`` of ``mlp/kernel`` and of ``['mlp']['kernel']``."""
+    return (re.findall(r"\w+", name) or [""])[-1]
+
+
+RULE = ProjectRule(
+    code="SHL612",
+    name="idle-rule",
+    summary="A pattern in a table of specs decides about no name",
+    docs=__doc__,
+    group=Group.MEMORY,
+    kinds=(PatternUse, SpecUse),
+    check=check,
+    rests_on_absence=True,
+)

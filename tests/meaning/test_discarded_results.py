@@ -1,0 +1,41 @@
+"""Results that nothing uses: reported where the arrays stay as they were."""
+
+from __future__ import annotations
+
+import pytest
+from consequences import found, value
+from support.checking import check
+
+HEADER = """import jax, jax.numpy as jnp, numpy as np
+from jax.lax import with_sharding_constraint as constrain
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()), ("data",))
+split = NamedSharding(mesh, P("data"))
+y = {"a": jnp.ones(16)}
+"""
+#: Programs, and whether their result is lost.
+PROGRAMS = {
+    "jax.device_put(y, split)": True,
+    "y = jax.device_put(y, split)": False,
+    "jax.tree.map(lambda a: jax.device_put(a, split), y)": True,
+    "y = jax.tree.map(lambda a: jax.device_put(a, split), y)": False,
+    "@jax.jit\ndef f(y):\n    constrain(y, split)\n    return y\ny = f(y)": True,
+    "@jax.jit\ndef f(y):\n    return constrain(y, split)\ny = f(y)": False,
+    "jax.block_until_ready(y := jax.device_put(y, split))": False,
+    "def put():\n    global y\n    y = jax.device_put(y, split)\n    return y\nput()": False,
+    "def put():\n    global y\n    y = jax.device_put(y, split)\njax.tree.map(lambda a: put(), y)": False,
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_reported_where_the_array_stays_on_one_device(program: str) -> None:
+    text = f"{HEADER}{program}\nz = y\n"
+    assert (value(text, "len(y['a'].sharding.device_set)") == 1) == PROGRAMS[program]
+    assert bool(found(text, "SHL611")) == PROGRAMS[program]
+
+
+def test_not_where_a_call_is_tried() -> None:
+    tried = "try:\n    jax.device_put(y, split)\nexcept ValueError:\n    pass\n"
+    assert not found(f"{HEADER}{tried}z = y\n", "SHL611")
+    test = "def test_it():\n    jax.device_put(y, split)\n"
+    assert not [f for f in check(HEADER + test, "test_it.py") if f.code == "SHL611"]
