@@ -110,9 +110,16 @@ def _simple_line(interpreter: Machine, node: cst.SimpleStatementLine | cst.Simpl
 
 def _expression(interpreter: Machine, node: cst.Expr) -> bool:
     value = evaluate(interpreter, node.value)
-    if type(node.value) is cst.Call and may_be_placed(value):
+    if type(node.value) is cst.Call and may_be_placed(value) and _is_name(node.value.func):
         note_discarded(interpreter, evaluate(interpreter, node.value.func), value, node.value)
     return type(value) is not Never and not _never_returns(interpreter, node.value)
+
+
+def _is_name(node: cst.BaseExpression) -> bool:
+    """Return whether an expression is a name with attributes, which may be evaluated again."""
+    while type(node) is cst.Attribute:
+        node = node.value
+    return type(node) is cst.Name
 
 
 def _never_returns(interpreter: Machine, node: cst.BaseExpression) -> bool:

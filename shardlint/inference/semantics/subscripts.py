@@ -30,12 +30,14 @@ from shardlint.inference.domain.values import (
     looked_up,
     unsized,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.disjunction import each_pair
 from shardlint.inference.evaluation.monkeypatches import MODULE_NAME
 from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.arrays.methods import index
 from shardlint.inference.overlays.jax.explicit.results import finish_index
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed
 from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.jax.sharding.device_arrays import index_devices
 from shardlint.inference.overlays.object_protocol import object_item
@@ -54,7 +56,11 @@ def get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) 
 def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) -> Value:
     if isinstance(receiver, Array):
         found = finish_index(interpreter, receiver, key, index(receiver, key), place)
-        return computed(interpreter, found, (receiver, key)) if isinstance(found, Array) else found
+        if not isinstance(found, Array):
+            return found
+        made = computed(interpreter, found, (receiver, key))
+        call = Call(interpreter, "[]", [receiver, key], {}, place)
+        return followed(call, "[]", made) if interpreter.context.bound_axes else made
     if isinstance(receiver, Devices):
         return index_devices(receiver, key)
     if isinstance(receiver, Tuple):

@@ -28,7 +28,9 @@ class Trait(StrEnum):
     SPLIT: another part of the program's data on each device. DRAWN: the same random draw on all devices.
     RATIO: of two numbers, each of another part of the data on each device. SUMMED: computed from the sum of
     what was split, by a psum whose transpose is a psum. SCALED: the gradient of such a sum, times the
-    devices.
+    devices. PARTIAL: of a product along a dimension that is split, to which BIASED a whole array was added;
+    DIVIDED: perhaps by the number of devices. LOCAL: reduced along a dimension that is split, by a MEAN
+    perhaps. MEANS: the sum of such means, and GRADIENT that of their gradients.
     """
 
     SPLIT = "split"
@@ -36,6 +38,17 @@ class Trait(StrEnum):
     RATIO = "ratio"
     SUMMED = "summed"
     SCALED = "scaled"
+    PARTIAL = "partial"
+    BIASED = "biased"
+    DIVIDED = "divided"
+    LOCAL = "local"
+    MEAN = "mean"
+    MEANS = "means"
+    GRADIENT = "gradient"
+
+
+#: Traits of numbers that lose them unless they are only added up.
+_FLEETING = frozenset({Trait.MEAN, Trait.MEANS, Trait.GRADIENT})
 
 
 #: Traits, each with its axis.
@@ -115,7 +128,7 @@ def _kept(traits: Traits, perhaps: Axes | None) -> Traits:
     if not traits:
         return traits
     same = frozenset(t for t in traits if perhaps is not None and t[1] not in perhaps)
-    return frozenset(t for t in traits if t[0] is not Trait.DRAWN or t in same)
+    return frozenset(t for t in traits if t[0] not in _FLEETING and (t[0] is not Trait.DRAWN or t in same))
 
 
 def of_equal_types(first: Variation, second: Variation) -> Variation:
@@ -266,7 +279,9 @@ def scaled(value: Variation) -> Axes:
 
 def misread(function: str, axes: tuple[str, ...], operand: Variation) -> tuple[Trait, str] | None:
     """Return the trait, and its axis, for which a reduction computes something else than is surely meant."""
-    for axis in axes if function in ("psum", "pmean") else ():
+    for axis in axes if function in ("psum", "pmean", "psum_scatter") else ():
+        if function != "pmean" and (Trait.BIASED, axis) in operand.traits:
+            return Trait.BIASED, axis
         if function == "psum" and (Trait.SCALED, axis) in operand.traits:
             return Trait.SCALED, axis
         if (Trait.RATIO, axis) in operand.traits:
@@ -326,6 +341,9 @@ def collective_result(
         if function == "psum" and not checked:
             summed = {(Trait.SUMMED, axis) for axis in operand.axes_of(Trait.SPLIT) & axes}
             reduced = replace(reduced, traits=reduced.traits | summed)
+        if function == "psum":
+            means = {(Trait.MEANS, axis) for axis in operand.axes_of(Trait.MEAN) & axes}
+            reduced = replace(reduced, traits=reduced.traits | means)
         return reduced.perhaps_over(axes) if groups and not checked else reduced
     if function == "all_gather":
         if to == "invarying" or (not checked and not groups):

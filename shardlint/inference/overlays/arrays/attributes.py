@@ -9,6 +9,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import methods, shards
 from shardlint.inference.overlays.jax.explicit.results import finish_attribute, finish_method
 from shardlint.inference.overlays.jax.explicit.type_conversion import sharding_in_type
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed
 from shardlint.inference.overlays.jax.shard_map.varying import spread
 from shardlint.inference.overlays.registry import Transfer
 from shardlint.laws.core.values import Unknown
@@ -53,7 +54,10 @@ def _spreading(method: Transfer) -> Transfer:
     type."""
 
     def call_it(call: Call) -> Value:
-        return spread(call, finish_method(call, method(call)))
+        found = spread(call, finish_method(call, method(call)))
+        return (
+            followed(call, f"jax.Array.{call.name}", found) if call.interpreter.context.bound_axes else found
+        )
 
     return call_it
 

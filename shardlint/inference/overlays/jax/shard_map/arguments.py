@@ -22,6 +22,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import Shard
 from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region, leaves_in, specs_in
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import cut
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     laid_out,
     place_array,
@@ -195,6 +196,9 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
         # Without the check, an array may hold different data along an axis that its spec leaves out.
         equal=(region.manual or frozenset()) - region.outer - axes if region.checked else frozenset(),
         traits=frozenset((Trait.SPLIT, axis) for axis in axes),
+        laid=None
+        if local is None or not axes
+        else cut(sorted(axes | (region.manual or axes)), leaf.spec, len(local)),
         typed=typed,
     )
 

@@ -18,7 +18,7 @@ from shardlint.inference.overlays.jax.explicit.results import finish_operator
 from shardlint.inference.overlays.jax.explicit.rules import elementwise
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
-from shardlint.inference.overlays.jax.shard_map import varying
+from shardlint.inference.overlays.jax.shard_map import split_dimensions, varying
 from shardlint.inference.overlays.jax.shard_map.axis_order import note_use
 from shardlint.inference.overlays.jax.shard_map.reduced_values import divided
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
@@ -51,7 +51,7 @@ def finish_call(call: Call, result: Value) -> Value:
     if call.interpreter.context.orders and not call.name.startswith("jax.random."):
         note_use(call.interpreter, (*call.args, *call.kwargs.values()))
     if call.interpreter.context.bound_axes:
-        return _drawn(call, found)
+        return split_dimensions.followed(call, call.name, _drawn(call, found))
     if call.interpreter.context.in_jit is not True:
         return found
     if is_making(call.name) or call.name in _DRAWS:
@@ -69,6 +69,8 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
     if symbol != "@" and interpreter.context.bound_axes:
         note_combined(interpreter, (x, y), found, place)
         found = divided(found, x, y) if symbol == "/" else found
+    if interpreter.context.bound_axes and place is not None:
+        found = split_dimensions.operated(interpreter, symbol, x, y, found, place)
     return found if symbol == "@" else combined(interpreter, found, (x, y))
 
 

@@ -16,6 +16,8 @@ _TEXTS = {
     "ratios: another number wherever the divisors differ; reduce both first, and divide then",
     Trait.SCALED: "the gradient of a psum over {axis} is taken with check_vma=False, where JAX sums it once "
     "more: this `{function}` makes it as many times too large as there are devices; use jax.lax.pmean",
+    Trait.BIASED: "each device adds a whole array to its part of a product, and the sum over {axis} has it "
+    "once for each device; add it after the `{function}`",
 }
 _SPLIT = (
     "with check_vma=False the gradient of a psum over {axis} is summed over {axis} once more: that of "
@@ -50,5 +52,5 @@ def scaled_gradient(call: Call, array: Array, value: Variation) -> Variation:
 def note_misread(call: Call, function: str, trait: Trait, axis: str) -> None:
     """Record a reduction of values with a trait."""
     text = _TEXTS[trait].format(axis=f'"{axis}"', function=function)
-    name = "jax.lax(ratio)" if trait is Trait.RATIO else "jax.grad(psum)"
+    name = {Trait.RATIO: "jax.lax(ratio)", Trait.BIASED: "jax.lax.psum(biased)"}.get(trait, "jax.grad(psum)")
     record_of_value(call.interpreter, name, Accepted(), call.place, silent=text)

@@ -32,7 +32,7 @@ from shardlint.laws.core.witness_data import (
 )
 from shardlint.laws.placement.shard_shapes import global_shape
 from shardlint.laws.transforms.shard_map import judge_returned, judge_unreduced, whole_type
-from shardlint.laws.transforms.varying import copied, judge_varying
+from shardlint.laws.transforms.varying import Trait, copied, judge_varying
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, Placement
 
@@ -88,6 +88,7 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
     if _varies_too_much(call, mapped, region, array, leaf, name):
         return Unknown("what shard_map returns")
     _note_copies(call, mapped, region, array, leaf, name)
+    _note_means(call, mapped, region, array, name)
     whole = laid_out(global_shape, mesh.mesh, leaf.spec, array.shape)
     return Array(
         whole,
@@ -189,6 +190,24 @@ def _note_copies(
             facts=facts,
             silent=silent,
         )
+
+
+def _note_means(call: Call, mapped: Mapped, region: Region, array: Array, name: str) -> None:
+    """Record a result that is the sum of the devices' means, or of their gradients, and not divided."""
+    assert isinstance(region.mesh, MeshValue)
+    mesh = region.mesh.mesh
+    for kind, what in ((Trait.MEANS, "means"), (Trait.GRADIENT, "gradients of means")):
+        axes = [axis for axis in mesh.names if axis in array.variation.axes_of(kind)]
+        axes = [axis for axis in axes if equal(mesh.size_of(axis), 1) is not True]
+        if axes:
+            times = product(mesh.size_of(axis) for axis in axes)
+            often = f"{times} times" if isinstance(times, int) else "as many times as there are devices"
+            named = " and ".join(f'"{axis}"' for axis in axes)
+            silent = f"{name} is computed from the sum of the devices' {what} over {named}: {often} the mean"
+            facts = [Fact("the result is computed here", array.origin)] if array.origin is not None else []
+            record_of_value(
+                call.interpreter, f"{mapped.name}(means)", Accepted(), call.place, facts=facts, silent=silent
+            )
 
 
 def _closed_over(spec: Spec, mesh: Mesh) -> tuple[Known, Known]:

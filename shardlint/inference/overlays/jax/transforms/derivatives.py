@@ -24,7 +24,7 @@ from shardlint.inference.overlays.jax.transforms.function_transforms import Run,
 from shardlint.inference.overlays.jax.transforms.taint import MARK, unmarked
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
 from shardlint.laws.core.values import Unknown
-from shardlint.laws.transforms.varying import UNKNOWN, Variation
+from shardlint.laws.transforms.varying import UNKNOWN, Trait, Variation
 from shardlint.laws.versions.api_changes import GRADIENTS_ARE_SUMMED
 
 
@@ -109,6 +109,9 @@ def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
         summed = frozenset(axis for axis in value.surely if sums and variation.never(axis))
         own = UNKNOWN if checked else scaled_gradient(call, array, value)
         cotangent = replace(variation, equal=variation.equal | summed) if sums else own
+        if summed:
+            means = {(Trait.GRADIENT, axis) for axis in value.axes_of(Trait.MEAN) & summed}
+            cotangent = replace(cotangent, traits=cotangent.traits | means)
         typed = array.typed
         if typed is not None:
             # `core.primal_sharding_to_cotangent_sharding`

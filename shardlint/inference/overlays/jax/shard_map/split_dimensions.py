@@ -1,0 +1,232 @@
+"""The dimensions of a shard that are split over mesh axes, followed through a body of `jax.shard_map`.
+
+A shard has, as its layout (`Array.laid`), the spec that it was cut by, on a mesh of the Manual axes.
+Operations carry it as they carry shardings on Explicit axes: the same rules are asked. What they refuse has
+no layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from shardlint.inference.domain.values import (
+    Array,
+    ListValue,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_int,
+)
+from shardlint.inference.evaluation.call import Call, CannotBind
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.arrays.operands import Stop
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Trace
+from shardlint.inference.overlays.jax.operations import rule_of
+from shardlint.inference.overlays.jax.transforms.taint import is_following
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Cause
+from shardlint.laws.transforms.varying import Axes, Trait
+from shardlint.model.spans import Place
+
+_REDUCTIONS = frozenset("sum mean var std nansum nanmean".split())
+_OVER_AN_AXIS = {
+    **{f"jax.nn.{name}": "axis" for name in ("softmax", "log_softmax", "standardize")},
+    "optax.softmax_cross_entropy": "axis",
+    "optax.softmax_cross_entropy_with_integer_labels": "axis",
+}
+
+
+def cut(names: Sequence[str], spec: Spec, rank: int) -> ShardingValue:
+    """Return the layout of a shard of an array that a spec splits over Manual axes."""
+    entries = (*spec.entries, *(None,) * (rank - len(spec.entries)))[:rank]
+    mesh = Mesh(tuple(names), (1,) * len(names), (AxisType.EXPLICIT,) * len(names))
+    return ShardingValue(MeshValue(mesh), SpecValue(Spec(entries)))
+
+
+def followed(call: Call, name: str, result: Value) -> Value:
+    """Return the result of an operation with its layout, and what it computed of this device's part only."""
+    following = is_following(call.interpreter.context)
+    if not isinstance(result, Array) or result.shape is None or following or name.startswith("at[]"):
+        return result
+    known = [(one, spec) for one in _arrays(call) if (spec := split_of(one)) is not None]
+    rule = rule_of(name)
+    if not known:
+        return result
+    _note_softmax(call, name)
+    mesh = _mesh(known[0][0])
+    if rule is None or mesh is None:
+        return result
+    found, partial = _asked(call, name, mesh, result, frozenset())
+    if found is None and partial:
+        common = (
+            frozenset.intersection(*[_axes(spec) for _, spec in known]) if len(known) == 2 else frozenset()
+        )
+        found, refused = _asked(call, name, mesh, result, common) if common else (None, False)
+        partial = found is not None and not refused
+        if partial:
+            result = replace(result, traits=result.traits | {(Trait.PARTIAL, axis) for axis in common})
+    if found is None:
+        return result
+    method = name.rpartition(".")[2]
+    if method in _REDUCTIONS and len(known) == 1:
+        gone = _axes(known[0][1]) - _axes(found)
+        kinds = (Trait.LOCAL, Trait.MEAN) if method in ("mean", "nanmean") else (Trait.LOCAL,)
+        result = replace(result, traits=result.traits | {(kind, axis) for kind in kinds for axis in gone})
+    home = ShardingValue(MeshValue(mesh), SpecValue(found))
+    return replace(result, laid=home)
+
+
+def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Value, place: Place) -> Value:
+    """Return the result of a binary operator in a body, with what is followed through it."""
+    call = Call(interpreter, symbol, [x, y], {}, place)
+    made = followed(call, f"2 {symbol}", result)
+    if not isinstance(made, Array) or is_following(interpreter.context):
+        return made
+    kept = frozenset(
+        trait
+        for one in (x, y)
+        if isinstance(one, Array)
+        for trait in one.traits
+        if trait[0] in _SCALES and (symbol in "+-" or (symbol == "*" and trait[0] is Trait.GRADIENT))
+    )
+    added = frozenset(
+        (Trait.BIASED, axis)
+        for one, other in ((x, y), (y, x))
+        if symbol in "+-" and isinstance(one, Array) and isinstance(other, Array) and other.shape
+        for axis in one.variation.axes_of(Trait.PARTIAL)
+        if other.variation.never(axis) and (Trait.DIVIDED, axis) not in other.traits and not other.numpy
+    )
+    if symbol in "*/" and any(not isinstance(one, Array) or one.shape == () for one in (x, y)):
+        bound = interpreter.context.bound_axes
+        names = [name for name, _ in bound] if isinstance(bound, tuple) else []
+        added |= {(Trait.DIVIDED, name) for name in names if made.variation.never(name)}
+    if symbol in "-*/":
+        for one, other in ((x, y), (y, x)) if symbol == "*" else ((x, y),):
+            _note_part(interpreter, one, other, place)
+    return replace(made, traits=made.traits | kept | added) if kept or added else made
+
+
+_SCALES = (Trait.MEAN, Trait.MEANS, Trait.GRADIENT)
+
+
+def split_of(array: Array) -> Spec | None:
+    """Return the spec of the dimensions of an array in a body; None if it is not known."""
+    home = array.laid
+    if home is not None and isinstance(home.mesh, MeshValue) and isinstance(home.spec, SpecValue):
+        spec, shape = home.spec.spec, array.shape
+        own = AxisType.EXPLICIT in home.mesh.mesh.types
+        return spec if own and shape is not None and len(shape) == len(spec.entries) else None
+    return None
+
+
+def _asked(call: Call, name: str, mesh: Mesh, result: Array, without: Axes) -> tuple[Spec | None, bool]:
+    """Return the spec of a result as on Explicit axes, and whether these are ambiguous."""
+    rule = rule_of(name)
+    assert rule is not None
+    args = [_typed(value, mesh, without) for value in call.args]
+    kwargs = {key: _typed(value, mesh, without) for key, value in call.kwargs.items()}
+    asked = Call(call.interpreter, call.name, args, kwargs, call.place)
+    for key, value in call.arguments.items():
+        asked.arguments[key] = None if value is None else _typed(value, mesh, without)
+    try:
+        found = rule(Trace(mesh, [result], eager=False), asked)
+    except Refused as refused:
+        return None, refused.verdict.cause is Cause.AMBIGUOUS
+    except (Open, Stop, CannotBind):
+        return None, False
+    kind = found if isinstance(found, ArrayType) else None
+    if kind is None or kind.sharding is None or len(kind.sharding.spec.entries) != len(result.shape or ()):
+        return None, False
+    return kind.sharding.spec, False
+
+
+def _typed(value: Value, mesh: Mesh, without: Axes) -> Value:
+    """Return an operand whose type has its layout."""
+    if isinstance(value, Tuple):
+        return replace(value, items=tuple(_typed(item, mesh, without) for item in value.items))
+    if isinstance(value, ListValue) and value.items is not None:
+        return Tuple(tuple(_typed(item, mesh, without) for item in value.items))
+    if not isinstance(value, Array) or value.shape is None:
+        return value
+    spec = split_of(value)
+    if spec is None and (not value.shape or value.may_vary == frozenset()):
+        spec = Spec((None,) * len(value.shape))
+    if spec is None:
+        return replace(value, typed=None)
+    entries = tuple(_without(entry, without) for entry in spec.entries)
+    return replace(value, typed=TypeSharding(mesh, Spec(entries)), numpy=False)
+
+
+def _without(entry: Entry, axes: Axes) -> Entry:
+    kept = tuple(axis for axis in entry_axes(entry) if axis not in axes)
+    return kept if len(kept) > 1 else kept[0] if kept else None
+
+
+def _note_softmax(call: Call, name: str) -> None:
+    """Record a softmax, or a loss that has one, along a dimension of which the device holds a part."""
+    if name not in _OVER_AN_AXIS or not call.args or not isinstance(call.args[0], Array):
+        return
+    spec = split_of(call.args[0])
+    position = 1 if name.startswith("jax.") else None
+    given = call.argument(position, "axis")
+    axis = -1 if given is None else as_int(given)
+    if spec is not None and axis is not None and -len(spec.entries) <= axis < len(spec.entries):
+        axes = _large(call.interpreter, entry_axes(spec.entries[axis]))
+        if axes:
+            _record(
+                call.interpreter, f"`{name.rpartition('.')[2]}`", axis % len(spec.entries), axes, call.place
+            )
+
+
+def _note_part(interpreter: Evaluator, whole: Value, part: Value, place: Place) -> None:
+    """Record data that is normalised, along a split dimension, by a reduction of this device's part of it."""
+    if not isinstance(whole, Array) or not isinstance(part, Array) or part.shape is None:
+        return
+    spec, local = split_of(whole), part.variation.axes_of(Trait.LOCAL)
+    if spec is None or not local:
+        return
+    lacking = len(spec.entries) - len(part.shape)
+    for dimension, entry in enumerate(spec.entries):
+        at = dimension - lacking
+        # Along the first dimension, examples are often normalised device by device on purpose.
+        if dimension > 0 and (at < 0 or equal(part.shape[at], 1) is True):
+            axes = _large(interpreter, [axis for axis in entry_axes(entry) if axis in local])
+            if axes:
+                _record(interpreter, "the reduction", dimension, axes, place)
+                return
+
+
+def _record(interpreter: Evaluator, what: str, dimension: int, axes: Sequence[str], place: Place) -> None:
+    named = " and ".join(f'"{axis}"' for axis in axes)
+    silent = f"{what} takes this device's part of dimension {dimension} only, which is split over {named}"
+    record_of_value(interpreter, "jax.shard_map(part)", Accepted(), place, silent=silent)
+
+
+def _large(interpreter: Evaluator, axes: Sequence[str]) -> list[str]:
+    """Return the axes that have more than one device, or may have."""
+    bound = interpreter.context.bound_axes
+    sizes = dict(bound) if isinstance(bound, tuple) else {}
+    return [axis for axis in axes if equal(sizes.get(axis, 1), 1) is not True]
+
+
+def _arrays(call: Call) -> Iterator[Array]:
+    for value in (*call.args, *call.kwargs.values()):
+        items = value.items if isinstance(value, Tuple | ListValue) else None
+        for one in items or (value,):
+            if isinstance(one, Array):
+                yield one
+
+
+def _mesh(array: Array) -> Mesh | None:
+    home = array.laid
+    return home.mesh.mesh if home is not None and isinstance(home.mesh, MeshValue) else None
+
+
+def _axes(spec: Spec) -> Axes:
+    return frozenset(axis for entry in spec.entries for axis in entry_axes(entry))
