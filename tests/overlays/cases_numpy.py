@@ -164,6 +164,23 @@ def norm(d: Draw) -> Case:
     )  # fmt: skip
 
 
+def fourier(d: Draw) -> Case:
+    x = d.array(d.shape(1, 3))
+    return [x], d.maybe(0.3, n=lambda: Const(d.between(1, 6)), axis=lambda: Const(d.axis(len(x.shape or ()))))
+
+
+def fourier_over(*, two: bool) -> Generator:
+    def generate(d: Draw) -> Case:
+        x = d.array(d.shape(2, 3))
+        count = 2 if two else d.between(1, len(x.shape or ()))
+        kwargs = d.maybe(0.3, axes=lambda: dims(range(-count, 0)))
+        if two or kwargs:
+            kwargs |= d.maybe(0.3, s=lambda: dims([d.between(1, 6) for _ in range(count)]))
+        return [x], kwargs
+
+    return generate
+
+
 def trace(d: Draw) -> Case:
     x = d.array(d.shape(2, 4))
     return [x], d.maybe(0.3, offset=lambda: Const(1), axis1=lambda: Const(-1))
@@ -409,6 +426,10 @@ SHARED: dict[str, Generator] = {
     "average": average,
     "trace": trace,
     "linalg.norm": norm,
+    **dict.fromkeys(("fft.fft", "fft.ifft", "fft.rfft", "fft.irfft", "fft.hfft", "fft.ihfft"), fourier),
+    **dict.fromkeys(("fft.fft2", "fft.ifft2", "fft.rfft2", "fft.irfft2"), fourier_over(two=True)),
+    **dict.fromkeys(("fft.fftn", "fft.ifftn", "fft.rfftn", "fft.irfftn"), fourier_over(two=False)),
+    **dict.fromkeys(("fft.fftshift", "fft.ifftshift"), arrays),
     **dict.fromkeys(("zeros", "ones", "empty"), filled),
     "full": full,
     **dict.fromkeys(("zeros_like", "ones_like", "empty_like"), filled_like),

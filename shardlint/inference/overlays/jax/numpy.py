@@ -21,6 +21,7 @@ from shardlint.inference.overlays.arrays.operands import (
     operands,
     unresolved,
 )
+from shardlint.inference.overlays.jax import fourier
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
 from shardlint.inference.overlays.operations import Operation, library_table
 from shardlint.inference.overlays.pytrees.trees import tree_map
@@ -81,6 +82,7 @@ SHARED: tuple[Operation, ...] = (
     *creation.OPERATIONS,
     *joining.OPERATIONS,
     *layout.OPERATIONS,
+    *fourier.OPERATIONS,
 )
 
 OPERATIONS: tuple[Operation, ...] = (
