@@ -51,6 +51,26 @@ y = m(x)
 """,
         "m s y",
     ),
+    "objects that hold the one that holds them": (
+        """
+class Part(nnx.Module):
+    def __init__(self, whole):
+        self.whole = whole
+        self.kernel = nnx.Param(jnp.ones((4, 4)))
+        self.step = nnx.Intermediate(jnp.ones(3))
+class Whole(nnx.Module):
+    def __init__(self):
+        self.part = Part(self)
+        self.again = self.part
+        self.bias = nnx.Param(jnp.ones(6))
+m = Whole()
+s = nnx.state(m)
+p, others = nnx.state(m, nnx.Param, ...)
+popped = nnx.pop(m, nnx.Intermediate)
+left = nnx.state(m)
+""",
+        "s p others popped left",
+    ),
     "dropout state": (
         """
 class M(nnx.Module):

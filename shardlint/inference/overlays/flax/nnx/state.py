@@ -58,7 +58,7 @@ def _taken(call: Call, accepts: Filter | None, taken: set[int]) -> Value:
     """Return the variables that a filter accepts, and none before it did."""
     if accepts is None:
         return call.unknown("a filter")
-    tree = _variables(call.args[0], accepts, taken, ())
+    tree = _variables(call.args[0], accepts, taken, (), set())
     return LibraryObject(STATE, {"tree": tree}, call.place) if isinstance(tree, DictValue) else tree
 
 
@@ -72,16 +72,23 @@ def split(call: Call) -> Value:
     return Tuple((LibraryObject(GRAPH, {"node": node}, call.place), *found))
 
 
-def _variables(node: Value, accepts: Filter, taken: set[int], path: Path) -> Value:
-    """Return the variables in an object, by attribute; unknown if an attribute is."""
+def _variables(node: Value, accepts: Filter, taken: set[int], path: Path, seen: set[int]) -> Value:
+    """Return the variables in an object, by attribute; unknown if an attribute is.
+
+    An object that was ``seen`` before, which may hold this one, has none that were not taken there.
+    """
     tree: dict[Hashable, Value] = {}
+    if _is_seen(node, seen):
+        return DictValue({})
     if isinstance(node, Instance) and node.opaque:
         return Unknown("the object is not known")
     if isinstance(node, LibraryObject) and node.kind in (RNGS, STREAM) and not any(children(node)):
         # It only holds keys and counts.
         nothing = accepts(path, LibraryObject("flax.nnx.RngKey", {})) is False
         return DictValue({}) if nothing else Unknown("the streams are not known")
-    for name, value in children(node):
+    held = dict(children(node))
+    for name in in_order(held):
+        value = held[name]
         if isinstance(value, LibraryObject) and is_variable(value):
             answer = False if id(value) in taken else accepts((*path, name), value)
             if answer is None:
@@ -92,10 +99,19 @@ def _variables(node: Value, accepts: Filter, taken: set[int], path: Path) -> Val
         elif isinstance(value, Unknown):
             tree[name] = value
         else:
-            below = _variables(value, accepts, taken, (*path, name))
+            below = _variables(value, accepts, taken, (*path, name), seen)
             if not (isinstance(below, DictValue) and not below.items):
                 tree[name] = below
     return DictValue({name: tree[name] for name in in_order(tree)})
+
+
+def _is_seen(node: Value, seen: set[int]) -> bool:
+    """Return whether an object is among those seen, and add it."""
+    if isinstance(node, Tuple):
+        return False
+    known = id(node) in seen
+    seen.add(id(node))
+    return known
 
 
 def children(node: Value) -> Iterator[tuple[Hashable, Value]]:
@@ -118,8 +134,11 @@ def _pop(call: Call) -> Value:
     """``nnx.pop(node, filter)``: the accepted variables, which are removed from the object."""
     found = state(call)
     removed = {id(leaf) for leaf in _leaves(found)}
+    seen: set[int] = set()
 
     def drop(node: Value) -> None:
+        if _is_seen(node, seen):
+            return
         for name, value in list(children(node)):
             if id(value) in removed:
                 if isinstance(node, Instance):
@@ -211,8 +230,11 @@ def _put(interpreter: Evaluator, node: Value, given: Value) -> None:
         _put(interpreter, value, new)
 
 
-def _forget_placement(node: Value) -> None:
+def _forget_placement(node: Value, seen: set[int] | None = None) -> None:
     """Havoc the placement of an object after an unknown state: values of the same shapes, placed anywhere."""
+    seen = set() if seen is None else seen
+    if _is_seen(node, seen):
+        return
     if isinstance(node, LibraryObject) and is_variable(node):
         value = node.fields["value"]
         if isinstance(value, Array):
@@ -220,7 +242,7 @@ def _forget_placement(node: Value) -> None:
             node.fields["value"] = replace(value, sharding=None, typed=None, committed=None)
         return
     for _, value in children(node):
-        _forget_placement(value)
+        _forget_placement(value, seen)
 
 
 def copied(node: Value) -> Value:
