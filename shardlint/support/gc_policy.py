@@ -12,16 +12,16 @@ from contextlib import contextmanager
 
 from shardlint.support.cancellation import NOW
 
-#: New objects that justify a collection: some 250 MB.
-_MANY = 2_500_000
+#: New objects that justify a collection: some 100 MB.
+_MANY = 1_000_000
 #: New objects that justify a collection although somebody waits.
-_TOO_MANY = 2 * _MANY
+_TOO_MANY = 5 * _MANY
 #: New objects that justify a collection while the process is idle.
 _SOME = 300_000
 #: New objects that are collected within a few milliseconds.
 _FEW = 20_000
 #: One in so many collections is a full one; the others examine the new objects only.
-_FULL = 4
+_FULL = 2
 
 
 class _Collector:
@@ -72,6 +72,12 @@ _collector = _Collector()
 def rest() -> None:
     """Collect garbage now if there may be some, since the process is idle."""
     _collector.rest()
+
+
+def collect_meanwhile() -> None:
+    """Collect garbage in the middle of a long evaluation if much was allocated, unless somebody waits."""
+    if gc.get_count()[0] > _MANY and not (gc.isenabled() or NOW.stop.awaited or NOW.stop.asked):
+        _collector.collect_if_many()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 from random import Random
@@ -10,6 +11,7 @@ import pytest
 
 from shardlint.api import Linter, Settings, load_settings
 from shardlint.inference.programs.module_loader import forget
+from shardlint.inference.summaries.summary import CallSummary
 from shardlint.source.sources import read_source
 
 MAIN = """
@@ -289,3 +291,17 @@ def test_a_module_imported_after_another_is_found_as_alone(first: str, tmp_path:
         assert (found(both), found(alone)) == expected, then
         forget()
         assert (found(alone), found(both)) == expected[::-1], then
+
+
+def test_a_program_that_is_done_with_holds_nothing(tmp_path: Path) -> None:
+    # A wrapper in a shared module has a reference to the interpreter that made it.
+    (tmp_path / "steps.py").write_text("import jax\n\n@jax.jit\ndef double(x):\n    return x + x\n")
+    for number in range(3):
+        main = tmp_path / f"main{number}.py"
+        main.write_text(
+            f"import jax.numpy as jnp\nfrom steps import double\n\n"
+            f"def run(n):\n    return double(jnp.ones(n)) + {number}\n\nrun(4)\nrun(8)\n"
+        )
+        codes(main)
+    gc.collect()
+    assert not [one for one in gc.get_objects() if isinstance(one, CallSummary)]

@@ -136,7 +136,7 @@ def define_class(interpreter: Machine, node: cst.ClassDef, unit: Unit, body: Cal
     for base in inherited:
         if isinstance(base, ClassValue):
             override(interpreter, base, own)
-    declare_fields(cls, interpreter.annotated.pop(id(scope), {}))
+    declare_fields(cls, interpreter.annotated.pop(scope.born, {}))
     if is_enumeration(cls):
         make_members(interpreter, cls, origin)
     name_descriptors(interpreter, cls, origin)

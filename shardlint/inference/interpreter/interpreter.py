@@ -76,6 +76,12 @@ class Interpreter:
     def __init__(self, settings: InferenceSettings, project: Modules) -> None:
         self.settings = settings
         self.project = project
+        EFFECTS.lost = []
+        self.reset()
+
+    def reset(self) -> None:
+        """Drop everything that was learnt."""
+        settings = self.settings
         self.unseen = Unseen(self)
         self.code = EscapedCode(self)
         self.uses: Once[Use] = Once()
@@ -148,7 +154,7 @@ class Interpreter:
         self.generator_bodies: dict[int, GeneratorBody] = {}
         #: The paths that are bodies of generators.
         self.bodies: set[int] = set()
-        #: Names annotated in a class body, with the text of the annotation, by the id of its scope.
+        #: Names annotated in a class body, with the text of the annotation, by the number of its scope.
         self.annotated: dict[int, dict[str, str]] = {}
         #: Facts stated in comments on the running statement (see `facts`), problems of such comments, the
         #: reveal requests already answered, and the sizes of names, by scope.

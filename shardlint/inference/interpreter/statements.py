@@ -150,7 +150,7 @@ def _annotated(interpreter: Machine, node: cst.AnnAssign) -> bool:
     if scope.is_class and isinstance(node.target, cst.Name):
         written = structure(node.annotation.annotation)
         name = meant(scope, node.target.value)
-        interpreter.annotated.setdefault(id(scope), {})[name] = written
+        interpreter.annotated.setdefault(scope.born, {})[name] = written
         owner, found = scope.variables.get("__class__"), description(interpreter, node.annotation)
         if isinstance(owner, ClassValue) and found is not None and "ClassVar" not in written:
             owner.types[name] = (found, interpreter.place(node.annotation.annotation))

@@ -41,6 +41,7 @@ from shardlint.inference.summaries.receiver_summary import ConstructorRead, entr
 from shardlint.inference.syntax.units import BrokenText, NodePlace
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
+from shardlint.support.gc_policy import collect_meanwhile
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.module_run import ModuleRun
@@ -108,6 +109,7 @@ class Entries:
         i.budget.ceiling.begin()
         # Otherwise the program is evaluated from scratch.
         while not i.budget.ceiling.reached and (not self._last or (self._sound and self._cutoff.sound)):
+            collect_meanwhile()
             i.settle()
             native, context = next(iter(i.wrappers.values()), (None, self._top))
             if native is not None:

@@ -105,6 +105,12 @@ class Project:
         #: Modules of packages without ``__init__.py``, by the dotted name of their import.
         self.loose: dict[str, ModuleValue] = {}
 
+    def release(self) -> None:
+        """Undo the program's changes to shared modules for good, and forget its modules."""
+        self.world.release()
+        self.modules.clear()
+        self.loose = {}
+
     # -- modules ------------------------------------------------------------------------------
 
     def import_module(self, interpreter: Machine, name: str) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -73,6 +74,7 @@ class Program:
         self.project = Project(settings.roots, run_module)
         self.enter()
         self.interpreter = Interpreter(settings, self.project)
+        weakref.finalize(self, _release, self.interpreter, self.project).atexit = False
         self.main = ModuleRun("__main__", source)
         #: The literals that write the same name, if an editor asks.
         self.names: name_links.Pairs | None = {} if settings.editing else None
@@ -119,6 +121,12 @@ class Program:
             *names,
         ]
         return self._settling.settled(facts)
+
+
+def _release(interpreter: Interpreter, project: Project) -> None:
+    """Drop what a program that is done with holds: wrappers in shared modules hold their interpreter."""
+    project.release()
+    interpreter.reset()
 
 
 def _cut_short(ceiling: Ceiling) -> Iterator[FileProblem]:

@@ -148,6 +148,14 @@ class World:
             restore(thing, state)
         self._imported, EFFECTS.imported, EFFECTS.remade = EFFECTS.imported, 0, []
 
+    def release(self) -> None:
+        """Undo all changes, never to be made again."""
+        if _present is self:
+            leave()
+        self._before.clear()
+        self._writers.clear()
+        self._after = []
+
 
 _present: World | None = None
 

@@ -41,22 +41,15 @@ class _Node(NamedTuple):
     left: Iterator[Function | ClassValue]
 
 
-#: By function or class: what it changes itself, and with all that it reaches. Both are valid until its module
-#: binds another function or class, or its text changes.
-_DIRECT: dict[Hashable, tuple[DirectChanges, Hashable]] = {}
-_ALL: dict[Hashable, tuple[DirectChanges, Hashable]] = {}
-_MOST_KNOWN = 20_000
-
-
 class EscapedCode:
     """The functions and classes out of sight, and what they may change."""
 
     def __init__(self, interpreter: Machine) -> None:
         self._interpreter = interpreter
-        EFFECTS.lost = []
-        if len(_DIRECT) > _MOST_KNOWN:
-            _DIRECT.clear()
-            _ALL.clear()
+        #: By function or class: what it changes itself, and with all that it reaches. Both are valid until
+        #: its module binds another function or class, or its text changes.
+        self._direct: dict[Hashable, tuple[DirectChanges, Hashable]] = {}
+        self._all: dict[Hashable, tuple[DirectChanges, Hashable]] = {}
 
     def settle(self) -> None:
         """Take what may change for changed, if functions and classes have gone out of sight."""
@@ -77,23 +70,23 @@ class EscapedCode:
     def read_again(self, one: Function) -> None:
         """Read a function out of sight once more, since a name that it reads is bound."""
         key = _key(one)
-        _DIRECT.pop(key, None)
-        _ALL.pop(key, None)
+        self._direct.pop(key, None)
+        self._all.pop(key, None)
         self._interpreter.escaped.pop(key, None)
         EFFECTS.lost.append(one)
 
     def note_changed(self, cls: ClassValue) -> None:
         """Read a class once more, if it is out of sight, since it gets another method."""
-        _ALL.clear()
+        self._all.clear()
         if self._interpreter.escaped.pop(_key(cls), None) is not None:
             EFFECTS.lost.append(cls)
 
     def may_change(self, function: Function) -> Set[Change] | None:
         """Return what a function and all that it reaches may change; None if nothing has asked for it."""
         key = _key(function)
-        return (
-            None if key not in _DIRECT else (self._known(function, key) or self.changes_of(function)).changes
-        )
+        if key not in self._direct:
+            return None
+        return (self._known(function, key) or self.changes_of(function)).changes
 
     def apply(self, changes: Set[Change]) -> None:
         """Take changes for possible at any time from now on."""
@@ -161,8 +154,8 @@ class EscapedCode:
                         lowest[above] = min(lowest[above], lowest[node.key])
                         found[above].add(found[node.key])
                     else:
-                        found[above].add(_ALL[node.key][0])
-        return _ALL[_key(one)][0]
+                        found[above].add(self._all[node.key][0])
+        return self._all[_key(one)][0]
 
     def _close(
         self,
@@ -176,21 +169,21 @@ class EscapedCode:
         while True:
             key = path.pop()
             every.add(found.pop(key))
-            _ALL[key] = every, states[key]
+            self._all[key] = every, states[key]
             if key == first:
                 return
 
     def _known(self, one: Function | ClassValue, key: Hashable) -> DirectChanges | None:
         """Return a stored result that is still valid."""
-        known = _ALL.get(key)
+        known = self._all.get(key)
         return known[0] if known is not None and known[1] == _state(one, 0) else None
 
     def _node(self, one: Function | ClassValue) -> _Node:
         key = _key(one)
-        direct, state = _DIRECT.get(key, (None, None))
+        direct, state = self._direct.get(key, (None, None))
         if direct is None or state != _state(one, 1):
             direct = self._read(one)
-            _DIRECT[key] = direct, _state(one, 1)
+            self._direct[key] = direct, _state(one, 1)
         return _Node(key, _state(one, 0), direct, iter(direct.reached))
 
     def _read(self, one: Function | ClassValue) -> DirectChanges:
@@ -200,7 +193,7 @@ class EscapedCode:
                 return FunctionReader(one, [scope]).direct
             # What it finds in its module is the same for each call of the enclosing function.
             key = one.code.key, scope.root.born
-            whole, state = _DIRECT.get(key, (None, None))
+            whole, state = self._direct.get(key, (None, None))
             if whole is None or state != (scope.root.defined[1], one.code.unit.text):
                 whole = self._node(replace(one, scope=scope.root, defaults={})).direct
             inner = FunctionReader(

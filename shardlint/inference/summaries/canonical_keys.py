@@ -127,7 +127,7 @@ class Keys:
         if kind is ClassValue and value.born in EFFECTS.lone:
             # Its key changes with it.
             self._met += 1
-            found = found, EFFECTS.lone[value.born]
+            found = value.born, EFFECTS.lone[value.born]
         key = self._interned.setdefault((kind, found), len(self._interned))
         if numbers == self._met:
             self._know(value, key)
