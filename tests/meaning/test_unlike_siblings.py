@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 from consequences import found, pages, value
@@ -21,6 +22,7 @@ def sharding_of(path, _):
 """
 PATTERNS = ("query", "key|value", "kernel", "up", "out", "scale")
 SPECS = ("P()", "P(None, 'model')", "P('data', 'model')", "P('model')", "P(None)")
+ALIKE = {"query", "key", "value", "q_proj"}
 NAMES = ("query", "key", "value", "up", "out", "q_proj")
 
 
@@ -41,7 +43,16 @@ def test_reported_where_a_sibling_is_whole() -> None:
         text = program(rng)
         leaves = "[leaf['kernel'] for leaf in params.values()]"
         kernels = value(text, f"[(leaf.shape, leaf.sharding.is_fully_replicated) for leaf in {leaves}]")
-        expected = False
+        specs = value(text, f"[[*leaf.sharding.spec, None, None][:2] for leaf in {leaves}]")
+        expected = any(
+            one == other[::-1] != other and shapes[0] == shapes[1] and {*names} <= ALIKE
+            for (one, other), shapes, names in zip(
+                itertools.combinations(specs, 2),
+                itertools.combinations([shape for shape, _ in kernels], 2),
+                itertools.combinations(value(text, "[*params]"), 2),
+                strict=True,
+            )
+        )
         for shape in {shape for shape, _ in kernels}:
             whole = [is_whole for other, is_whole in kernels if other == shape]
             expected = expected or 0 < sum(whole) <= len(whole) / 2

@@ -1,7 +1,8 @@
 """# unlike-siblings (SHL610)
 
 ## What it does
-Finds arrays of a tree that lie whole on every device beside siblings of the same shape that are split.
+Finds arrays of a tree that lie whole on every device beside siblings of the same shape that are split, and
+query, key and value kernels, or those of a gate and its input, that are split crosswise.
 
 ## Why is this bad?
 Kernels that stand beside each other and have one shape are laid out alike, as a rule. Where a table of
@@ -89,6 +90,10 @@ def check(uses: Sequence[Placement], settings: RuleSettings) -> Iterable[tuple[U
     reported: set[int] = set()
     for tree in calls.values():
         for siblings in _families(tree.values()):
+            for use, other in _crosswise(siblings):
+                if id(use) not in reported:
+                    reported.add(id(use))
+                    yield use, _crossed(use, other)
             whole = [use for use in siblings if not _splits(use)]
             split = [use for use in siblings if _splits(use)]
             if not whole or len(split) < len(whole):
@@ -109,6 +114,37 @@ def _families(tree: Iterable[Placement]) -> Iterator[list[Placement]]:
                 key = (at, path[:at], path[at + 1 :], use.shape)
                 families.setdefault(key, []).append(use)
     yield from (family for family in families.values() if len(family) > 1)
+
+
+#: Kernels that read the same input, and are laid out alike: by their names without ``_proj`` and ``w``.
+_ROLES = ({"q", "k", "v", "query", "key", "value"}, {"gate", "up", "i_0", "i_1", "1", "3"})
+
+
+def _crosswise(siblings: Sequence[Placement]) -> Iterator[tuple[Placement, Placement]]:
+    """Yield each array with a sibling of its role that is split by the same axes in the other order."""
+    for use in siblings:
+        for other in siblings[: siblings.index(use)]:
+            one, two = _path(use.subject), _path(other.subject)
+            keys = {key.removesuffix("_proj").removeprefix("w") for key in {*one} ^ {*two}}
+            ours, theirs = _entries(use), _entries(other)
+            if len(keys) == 2 and any(keys <= role for role in _ROLES) and ours != theirs:
+                crossed = (*theirs[:-2], theirs[-1], theirs[-2])
+                if ours == crossed:
+                    yield use, other
+
+
+def _entries(use: Placement) -> tuple[object, ...]:
+    assert isinstance(use.spec, Spec) and isinstance(use.shape, tuple)
+    return (*use.spec.entries, *(None,) * (len(use.shape) - len(use.spec.entries)))[: len(use.shape)]
+
+
+def _crossed(use: Placement, other: Placement) -> Problem:
+    return Problem(
+        f"{use.subject} is split by {use.spec}, and {other.subject}, which reads the same input, "
+        f"crosswise by {other.spec}",
+        use.place,
+        severity=Severity.INFO,
+    )
 
 
 def _path(subject: str) -> tuple[str, ...]:
