@@ -17,6 +17,8 @@ from support.document_tests import DocumentFile
 from support.fast import Watch, is_fast
 from support.jax_answers import jax_raises
 
+from shardlint.support import gc_policy
+
 # How long an example takes says nothing on a busy machine.
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
@@ -71,7 +73,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_collection_finish() -> None:
     """Collect garbage seldom: most of what there is by now stays, and was a seventh of the time."""
-    gc.freeze()
+    gc_policy.freeze()
     gc.set_threshold(50_000, 20, 100)
 
 

@@ -191,6 +191,8 @@ def _run(options: argparse.Namespace) -> int:
 def _server(options: argparse.Namespace) -> int:
     import gc
 
+    from shardlint.support import gc_policy
+
     # The protocol's thousand classes, and the data that checks use, are permanent.
     gc.disable()
     try:
@@ -203,7 +205,7 @@ def _server(options: argparse.Namespace) -> int:
             'install it with: pip install "shardlint[server]"'
         ) from None
     finally:
-        gc.freeze()
+        gc_policy.freeze()
         gc.enable()
     given = (("--tcp", options.tcp), ("--python", options.python))
     return serve([part for name, value in given if value is not None for part in (name, value)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import multiprocessing
 import os
 import signal
@@ -20,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from shardlint.engine.work_item import Work, failed, work_on
 from shardlint.source import Source
 from shardlint.source.workspace import file_access
+from shardlint.support import gc_policy
 from shardlint.support.cancellation import NOW, Stop, stoppable
-from shardlint.support.gc_policy import collecting_seldom
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def _started(sources: Sequence[Source], settings: InferenceSettings, others: Seq
     texts = dict(file_access.open_texts())
     inherited = [ours, *(worker.connection for worker in others)] if forks else []
     if forks:
-        gc.freeze()
+        gc_policy.freeze()
     process = context.Process(target=_work, args=(theirs, inherited, sources, settings, texts), daemon=True)
     with _importing_nothing_from_here():
         process.start()
@@ -184,7 +183,7 @@ def _work(
     # As the command line does; a spawned process does not inherit the filter.
     warnings.simplefilter("ignore", SyntaxWarning)
     with (
-        collecting_seldom(),
+        gc_policy.collecting_seldom(),
         contextlib.suppress(EOFError, OSError),
         stoppable(stop),
         file_access.opened(texts),

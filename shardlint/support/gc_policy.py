@@ -29,6 +29,8 @@ class _Collector:
 
     def __init__(self) -> None:
         self._collections = 0
+        #: Whether objects are exempt for good. `gc.get_freeze_count` counts them one by one.
+        self.has_frozen = False
         #: Objects that were promoted to the oldest generation without being examined.
         self._unseen = 0
 
@@ -45,7 +47,7 @@ class _Collector:
         promoted so, collect.
         """
         young, collections, older = gc.get_count()
-        if young < _FEW or gc.get_freeze_count():
+        if young < _FEW or self.has_frozen:
             return
         # This promotes all younger objects, whoever allocated them.
         each, times, _ = gc.get_threshold()
@@ -67,6 +69,12 @@ class _Collector:
 
 
 _collector = _Collector()
+
+
+def freeze() -> None:
+    """Exempt all objects that exist from collection: most of them stay until the process ends."""
+    gc.freeze()
+    _collector.has_frozen = True
 
 
 def rest() -> None:
