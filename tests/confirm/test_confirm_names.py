@@ -33,6 +33,7 @@ def test_what_is_judged_can_be_called(name: str) -> None:
 
 #: What other releases have.
 ELSEWHERE = {
+    "jax.sharding.no_collectives",
     "jax.sharding.use_mesh",
     "jax.lax.pvary",
     *(f"jax.sharding.UnreducedKind.{kind}" for kind in ("max", "min", "sum")),

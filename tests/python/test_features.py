@@ -17,7 +17,7 @@ from shardlint_claims import judged
 from support.sizes import size
 
 #: Random programs in each part.
-PROGRAMS = size("SHARDLINT_FEATURE_PROGRAMS", 35, 100)
+PROGRAMS = size("SHARDLINT_FEATURE_PROGRAMS", 70, 200)
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def test_a_feature_alone(name: str) -> None:
     assert not verdict.bad, f"{verdict.bad}\n{whole.text}"
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(4))
 def test_features_composed(part: int) -> None:
     totals = composed("test", range(part * PROGRAMS, (part + 1) * PROGRAMS))
     for one in totals.failed:

@@ -12,7 +12,7 @@ from shardlint.laws.placement.judge import judge_placement
 from shardlint.laws.placement.named_sharding import judge_sharding
 from shardlint.laws.placement.partition_spec import judge_spec
 from shardlint.laws.placement.spec_arity import judge_arity
-from shardlint.laws.transforms.collectives import judge_axes, local_result
+from shardlint.laws.transforms.collectives import judge_axes, judge_forbidden, local_result
 from shardlint.model.spans import Span
 from shardlint.model.uses import (
     ApiReference,
@@ -112,11 +112,16 @@ def arity(api: Api, given: int, due: int) -> ArityUse:
     )
 
 
-def collective(function: str, *axes: str, bound: tuple[tuple[str, int], ...] = ()) -> CollectiveUse:
+def collective(
+    function: str, *axes: str, bound: tuple[tuple[str, int], ...] = (), forbidden: tuple[str, ...] = ()
+) -> CollectiveUse:
+    verdict = judge_axes(function, axes, bound)
     return CollectiveUse(
         place=at(1),
         environment=Environment(bound_axes=bound),
-        verdict=judge_axes(function, axes, bound),
+        verdict=judge_forbidden(function, axes, forbidden)
+        if forbidden
+        else judge_axes(function, axes, bound),
         function=function,
         axes=axes,
         axis_places=tuple(at(1, 10 + i) for i in range(len(axes))),

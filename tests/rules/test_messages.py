@@ -229,6 +229,10 @@ SAYS: list[tuple[Use, str, int, str]] = [
         '`psum` runs over "modle", but the axes bound here are "data", "model"; did you mean "model"?',
     ),
     (
+        collective("psum", "data", bound=(("data", 2),), forbidden=("data",)),
+        "SHL303", 10, '`psum` communicates over "data", which jax.sharding.no_collectives forbids here',
+    ),
+    (
         collective("psum", "model"),
         "SHL303", 10,
         '`psum` runs over "model", but no mesh axis is bound here; '

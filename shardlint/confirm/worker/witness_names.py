@@ -60,7 +60,7 @@ _FUNCTIONS = {
         cos cosh count_nonzero cross cumprod cumsum deg2rad degrees diag diagonal diff digitize
         divide dot dsplit dstack einsum empty empty_like equal exp exp2 expand_dims expm1 eye fabs
         flip fliplr flipud float16 float32 float64 float_power floor floor_divide fmax fmin fmod
-        full full_like gcd greater greater_equal hsplit hstack hypot i0 identity imag indices inner
+        full full_like gcd greater greater_equal histogram hsplit hstack hypot i0 identity imag indices inner
         int16 int32 int64 int8 interp invert isclose iscomplex isfinite isin isinf isnan isneginf
         isposinf isreal kron lcm left_shift less less_equal lexsort linspace log log10 log1p log2
         logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logspace matmul
@@ -73,6 +73,9 @@ _FUNCTIONS = {
         take take_along_axis tan tanh tensordot tile trace transpose trapezoid tri tril tril_indices
         triu triu_indices true_divide trunc uint16 uint32 uint64 uint8 unique unstack var vdot
         vecdot vsplit vstack where zeros zeros_like
+    """,
+    "jax.numpy.fft": """
+        fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn
     """,
     "jax.numpy.linalg": "cholesky det eigh inv multi_dot norm qr solve svd",
     "jax.random": """
