@@ -119,9 +119,7 @@ def collective(
     return CollectiveUse(
         place=at(1),
         environment=Environment(bound_axes=bound),
-        verdict=judge_forbidden(function, axes, forbidden)
-        if forbidden
-        else judge_axes(function, axes, bound),
+        verdict=judge_forbidden(function, axes, forbidden) if forbidden else verdict,
         function=function,
         axes=axes,
         axis_places=tuple(at(1, 10 + i) for i in range(len(axes))),
