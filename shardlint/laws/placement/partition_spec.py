@@ -91,12 +91,12 @@ def canonical(entry: Entry) -> Entry:
 
     Before 0.5.3 ``0``, ``""`` and ``(None,)`` do not stand for None.
     """
-    falsy = since("0.5.3")
+    # The release is asked for only where it matters: a program is evaluated again for those that differ.
     if isinstance(entry, tuple) and len(entry) == 1:
-        return entry[0] if entry[0] is not None or falsy else entry
+        return entry[0] if entry[0] is not None or since("0.5.3") else entry
     if isinstance(entry, Junk):
-        return None if entry.falsy and falsy else entry
-    return entry if entry or (entry == "" and not falsy) else None
+        return None if entry.falsy and since("0.5.3") else entry
+    return entry if entry or (entry == "" and not since("0.5.3")) else None
 
 
 def judge_sum(

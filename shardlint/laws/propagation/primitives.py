@@ -106,14 +106,15 @@ def finished(
     """
     mesh, spec = typed.mesh, typed.spec
     entries = canonical(spec.entries)
-    own = spec.unreduced or spec.reduced
-    strict = explicit(mesh) if since("0.11.1") else own and not since("0.11.0")
-    if any(entries[rank:]) or (entries[rank:] and strict):
-        refuse(
-            Cause.TOO_LONG, "a spec no longer than the rank",
-            "ValueError" if strict else "AssertionError",
-            dimension=rank, size=rank, ways=len(entries),
-        )  # fmt: skip
+    if entries[rank:]:
+        own = spec.unreduced or spec.reduced
+        strict = explicit(mesh) if since("0.11.1") else own and not since("0.11.0")
+        if strict or any(entries[rank:]):
+            refuse(
+                Cause.TOO_LONG, "a spec no longer than the rank",
+                "ValueError" if strict else "AssertionError",
+                dimension=rank, size=rank, ways=len(entries),
+            )  # fmt: skip
     entries = (*entries, *(None,) * (rank - len(entries)))[:rank]
     for dimension, (size, entry) in enumerate(zip(shape or (), entries, strict=False)):
         if entry is not None and not divides(operands, mesh, entry, size):

@@ -114,8 +114,10 @@ def partition_spec(call: Call) -> Value:
     """``PartitionSpec(*entries, unreduced=, reduced=)``; since 0.11.0 ``unreduced_kind=`` too."""
     if call.opaque:
         return Unknown("a spec of unknown length")
-    known = ("unreduced", "reduced", *(("unreduced_kind",) if since("0.11.0") else ()))
-    for keyword in (name for name in call.kwargs if name not in known):
+    unknown = [name for name in call.kwargs if name not in ("unreduced", "reduced", "unreduced_kind")]
+    if "unreduced_kind" in call.kwargs and not since("0.11.0"):
+        unknown.append("unreduced_kind")
+    for keyword in unknown:
         detail = f"it has no argument `{keyword}`"
         record_call(call, Rejected(Cause.BAD_ARGUMENT, "TypeError", "P()", detail=detail), function=SPEC)
         return Unknown("JAX rejects this spec")
