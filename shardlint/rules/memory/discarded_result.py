@@ -49,8 +49,8 @@ y = noise(jax.random.key(0))
 ```
 
 ## What JAX says
-Nothing: it drops what nothing uses (JAX 0.10.2). Tests, and calls
-in a `try`, may be made only to see whether they work: they are not reported.
+Nothing: it drops what nothing uses (JAX 0.10.2). Tests, cases of fixtures (functions named `case_…`), and
+calls in a `try` may be made only to see whether they work: they are not reported.
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.lax.with_sharding_constraint.html
