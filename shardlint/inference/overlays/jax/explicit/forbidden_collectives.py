@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.domain.values import (
-    Array,
     Const,
     LibraryObject,
     ListValue,
@@ -17,7 +16,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.recording import as_function, record_operation
 from shardlint.inference.overlays.jax.explicit.type_conversion import type_of
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import call_of
 from shardlint.laws.core.values import Unknown
@@ -53,7 +52,7 @@ def may_reshard(call: Call, tree: Value, result: Value) -> bool:
     """
     if not call.interpreter.context.forbidden:
         return True
-    before, after = _arrays(tree), _arrays(result)
+    before, after = arrays_in(tree), arrays_in(result)
     if len(before) != len(after):
         return True
     for one, other in zip(before, after, strict=True):
@@ -68,17 +67,6 @@ def may_reshard(call: Call, tree: Value, result: Value) -> bool:
             record_operation(call.interpreter, call.place, verdict, "reshard", arguments, {}, written)
             return False
     return True
-
-
-def _arrays(tree: Value) -> list[Array]:
-    found: list[Array] = []
-
-    def note(array: Array, _: str) -> Array:
-        found.append(array)
-        return array
-
-    map_arrays(tree, note)
-    return found
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {NO_COLLECTIVES: _no_collectives}
