@@ -140,6 +140,7 @@ PROGRAMS = [
     ),
     ("@jax.set_mesh(mesh)\ndef f(x):\n    return x", "SHL407", "TypeError"),
     ("@jax.sharding.use_abstract_mesh(mesh.abstract_mesh)\ndef f(x):\n    return x", "SHL407", "TypeError"),
+    ("@mesh.abstract_mesh\ndef f(x):\n    return x", "SHL407", "TypeError"),
     (
         "f = jax.shard_map(lambda x: x, mesh=mesh, in_specs=P(), out_specs=P(), check_rep=False)",
         "SHL804",

@@ -71,6 +71,9 @@ REACHING = {
     "layer = nn.Dense(6, kernel_init=named)\ndef entry(key):\n    layer.init(key, jnp.ones((2, 3)))",
     "typed arrays": "A = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P('data')))\n"
     "B = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P('model')))\ndef entry(x):\n    A + B",
+    "a mesh that is entered": "def entry():\n    with mesh:\n        pass",
+    "a mesh that decorates": "def entry():\n    @mesh\n    def f():\n        pass\n    f()",
+    "an abstract mesh": "A = mesh.abstract_mesh\ndef entry():\n    @A\n    def f():\n        pass",
     "an index in a shard_map": "def body(x):\n    return x + jax.lax.axis_index('modle')\n"
     "def entry(x):\n    f = jax.shard_map(body, mesh=mesh, in_specs=P('model'), out_specs=P('model'))\n"
     "    f(jnp.zeros(8))",

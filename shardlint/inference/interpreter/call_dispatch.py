@@ -58,7 +58,6 @@ from shardlint.inference.overlays.jax.explicit.results import finish_call
 from shardlint.inference.overlays.jax.shard_map import equal_draws
 from shardlint.inference.overlays.object_protocol import as_argument, object_call
 from shardlint.inference.overlays.python.builtins.iterators import SHOWING
-from shardlint.inference.overlays.python.stdlib.environment import decorated
 from shardlint.inference.overlays.python.stdlib.mocks import replace_named
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.semantics.generators import generator
@@ -142,12 +141,10 @@ def call_value(
         if keeps or (function.whole is not None and function.whole(call)):
             return _attempt(function.call, call)
         return _each_alternative(interpreter, call, partial(_attempt, function.call))
-    if isinstance(function, (Instance, LibraryObject)):
+    if isinstance(function, (Instance, LibraryObject, MeshValue)):
         return _call_object(interpreter, function, args, kwargs, place, opaque, places)
     if isinstance(function, Reader):
         return Unknown(function.reason)
-    if isinstance(function, MeshValue) and len(args) == 1:
-        return decorated(function, args[0], place)
     hand_over(interpreter, args, kwargs)
     if isinstance(function, Unknown):
         return unsized(function)
@@ -462,7 +459,7 @@ def _is_of_python(call: Call) -> bool:
 
 def _call_object(
     interpreter: Machine,
-    receiver: Instance | LibraryObject,
+    receiver: Instance | LibraryObject | MeshValue,
     args: Sequence[Value],
     kwargs: dict[str, Value],
     place: Place,
@@ -474,9 +471,10 @@ def _call_object(
         if isinstance(method, Const):
             return Unknown("not callable")
         return call_value(interpreter, method, args, kwargs, place, opaque, places)
-    handler = object_call(receiver.kind)
+    kind = receiver.kind if isinstance(receiver, LibraryObject) else "jax.sharding.Mesh"
+    handler = object_call(kind)
     if handler is None:
-        return Unknown(f"a call of {receiver.kind} is not modelled")
+        return Unknown(f"a call of {kind} is not modelled")
     shifted = {k + 1 if isinstance(k, int) else k: v for k, v in places.items()}
-    call = Call(interpreter, receiver.kind, [receiver, *args], kwargs, place, opaque, shifted)
+    call = Call(interpreter, kind, [receiver, *args], kwargs, place, opaque, shifted)
     return _each_alternative(interpreter, call, partial(_attempt, handler))

@@ -27,6 +27,7 @@ from shardlint.inference.domain.values import (
     Instance,
     LibraryObject,
     ListValue,
+    MeshValue,
     ModuleValue,
     Native,
     Partial,
@@ -70,8 +71,9 @@ _IMPORT = re.compile(
 _IMPORTS = re.compile(r"(?:^[ \t]+|;[ \t]*)(?:from[ \t]+[.\w]+[ \t]+)?import\b", re.MULTILINE)
 #: The names of a method's own class, with which it creates objects.
 _OWN_CLASS = frozenset({"cls", "__class__", "type"})
-#: These together make a use of Flax: a sharding that is passed, and Flax itself.
-_TOGETHER = frozenset({"given", "flax"})
+#: These together make a use: a sharding that is passed, and Flax; a block or a decorator, and a mesh.
+_TOGETHER = (frozenset({"given", "flax"}), frozenset({"entered", "mesh"}))
+_ENTERED = re.compile(r"\bwith\b|^[ \t]*@", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,7 @@ class _Search:
         """Complete the walk and return whether a use can be reached."""
         while self._waiting and not self._found:
             self._read(*self._waiting.pop())
-            self._found = self._found or len(self._met) == len(_TOGETHER)
+            self._found = self._found or any(parts <= self._met for parts in _TOGETHER)
         return self._found
 
     def functions(self) -> Iterator[Function]:
@@ -259,6 +261,8 @@ class _Search:
             self._all(value.fields.values())
         elif isinstance(value, SpecValue | ShardingValue):
             self._found = True
+        elif isinstance(value, MeshValue):
+            self._met.add("mesh")
         elif isinstance(value, Array):
             placed = value.typed is not None and value.typed.mesh is not None
             self._found = self._found or placed or not (value.sharding is value.committed is None)
@@ -411,6 +415,7 @@ def _parts_of_a_use(text: str) -> frozenset[str]:
     found = {
         "given": "harding" in text and _GIVEN.search(text) is not None,
         "flax": "flax" in text or "nnx" in text,
+        "entered": _ENTERED.search(text) is not None,
     }
     return frozenset(name for name, present in found.items() if present)
 

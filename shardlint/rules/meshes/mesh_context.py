@@ -4,8 +4,8 @@
 Finds meshes that are set, or asked for, in a way that JAX does not allow: `jax.set_mesh` and
 `jax.sharding.get_mesh` inside jit or another transformation, `jax.set_mesh` of an `AbstractMesh` or of
 something that is no mesh, `use_abstract_mesh` of a `Mesh` or of another number of devices than the mesh
-that is set, `with` on an `AbstractMesh`, `set_mesh(mesh)` as a decorator; and axes that
-`jax.sharding.no_collectives` does not take, as they are in no set.
+that is set, `with` on an `AbstractMesh`, `set_mesh(mesh)` or an `AbstractMesh` as a decorator; and axes
+that `jax.sharding.no_collectives` does not take, as they are in no set.
 
 ## Why is this bad?
 JAX raises. Which mesh is set is decided outside of what is traced.
@@ -73,6 +73,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 
 _FUNCTIONS = frozenset(
     {
+        "AbstractMesh.__call__",
         "AbstractMesh.__enter__",
         "jax.set_mesh",
         "jax.sharding.get_abstract_mesh",

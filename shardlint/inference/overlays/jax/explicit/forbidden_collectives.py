@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.domain.values import (
-    Const,
-    LibraryObject,
-    ListValue,
-    SetValue,
-    SpecValue,
-    Tuple,
-    Value,
-)
+from shardlint.inference.domain.values import LibraryObject, SetValue, SpecValue, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.recording import as_function, record_operation
 from shardlint.inference.overlays.jax.explicit.type_conversion import type_of
+from shardlint.inference.overlays.jax.sharding.mesh_arguments import as_thing, take
+from shardlint.inference.overlays.python.stdlib.environment import decorate
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import call_of
@@ -28,11 +22,11 @@ NO_COLLECTIVES = "jax.sharding.no_collectives"
 
 def _no_collectives(call: Call) -> Value:
     """`no_collectives({"model"})`: the axes must be a set (`config._parse_no_collectives`)."""
-    (axes,) = call.bind("new_val")
-    if isinstance(axes, Const | Tuple | ListValue):
+    (axes,) = take(call, None, ("new_val",))
+    if not isinstance(axes, SetValue) and not isinstance(as_thing(axes), Unknown):
         detail = "its axes must be in a set or frozenset"
         verdict = Rejected(Cause.MESH_CONTEXT, "TypeError", "call", detail=detail)
-        wrong = call_of(NO_COLLECTIVES, [axes], {})
+        wrong = call_of(NO_COLLECTIVES, call.args, call.kwargs)
         right = call_of(NO_COLLECTIVES, [SetValue(frozenset({"x"}))], {})
         record_of_value(call.interpreter, NO_COLLECTIVES, verdict, call.place, wrong, right)
         return Unknown("JAX does not take these axes")
@@ -70,3 +64,5 @@ def may_reshard(call: Call, tree: Value, result: Value) -> bool:
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {NO_COLLECTIVES: _no_collectives}
+
+CALLS: dict[str, Callable[[Call], Value]] = {NO_COLLECTIVES: decorate}

@@ -40,6 +40,7 @@ from shardlint.laws.core.witness_data import (
     ONE_DEVICE,
     Known,
     call_data,
+    constant_data,
     devices_data,
     mesh_data,
 )
@@ -81,6 +82,7 @@ _WORKING: dict[str, tuple[Known, ...]] = {
     "jax.sharding.NamedSharding": (_ONE_DEVICE, NO_SPEC),
     "jax.sharding.get_abstract_mesh": (),
     "jax.sharding.get_mesh": (),
+    "jax.sharding.no_collectives": (constant_data({"x"}),),
     "jax.sharding.use_abstract_mesh": (mesh_data(replace(ONE_DEVICE, abstract=True)),),
 }
 

@@ -19,6 +19,7 @@ from shardlint.inference.evaluation.deployment_mesh import assumed_mesh, is_assu
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.sharding.mesh_arguments import as_thing, by_position, take
 from shardlint.inference.overlays.jax.sharding.overlooked_meshes import overlooked_mesh
+from shardlint.inference.overlays.python.stdlib.environment import decorate
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.overlays.witness_values import call_of, data_of
 from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Unknown
@@ -37,7 +38,7 @@ from shardlint.model.spans import Place
 #: The mesh inside a block that JAX does not enter.
 _FAILED = Unknown("JAX does not enter this block")
 
-SET, USE = "jax.set_mesh", "jax.sharding.use_abstract_mesh"
+SET, USE, MESH = "jax.set_mesh", "jax.sharding.use_abstract_mesh", "jax.sharding.Mesh"
 
 
 def _given(value: Value | None) -> Mesh | Junk | Unknown | None:
@@ -125,15 +126,27 @@ def physical_mesh(interpreter: Evaluator) -> MeshValue | Unknown:
 
 
 def _not_callable(call: Call) -> Value:
-    """Reject a call of `set_mesh(mesh)` or `use_abstract_mesh(mesh)` as a decorator."""
-    detail = "it is no decorator and cannot be called; use it in a `with` statement"
+    """Reject a call of `set_mesh(mesh)`, `use_abstract_mesh(mesh)` or an abstract mesh, as by a decorator."""
     manager = call.args[0]
-    kind = manager.kind if isinstance(manager, LibraryObject) else call.name
+    if isinstance(manager, LibraryObject):
+        kind = manager.kind
+        made = mended = call_data(kind, (data_of(manager.fields["mesh"]),))
+        detail = "it is no decorator and cannot be called; use it in a `with` statement"
+    else:
+        kind, made = "AbstractMesh.__call__", data_of(manager)
+        mended = call_data(USE, (made,))
+        detail = "an AbstractMesh is no decorator; use `with jax.sharding.use_abstract_mesh(mesh):`"
     verdict = Rejected(Cause.MESH_CONTEXT, "TypeError", "call", detail=detail)
-    mesh = data_of(manager.fields["mesh"]) if isinstance(manager, LibraryObject) else None
-    calls = [call_data(recipe, (call_data(kind, (mesh,)),)) for recipe in ("a decorator", _ENTERED)]
+    calls = call_data("a decorator", (made,)), call_data(_ENTERED, (mended,))
     record_of_value(call.interpreter, kind, verdict, call.place, *calls)
     return Unknown("JAX does not call this")
+
+
+def _called_mesh(call: Call) -> Value:
+    """``@mesh``: a function that runs in ``with mesh:`` (`contextlib.ContextDecorator`)."""
+    mesh = call.args[0]
+    abstract = isinstance(mesh, MeshValue) and mesh.mesh.abstract
+    return _not_callable(call) if abstract else decorate(call)
 
 
 # -- with statements ----------------------------------------------------------------------------------
@@ -182,4 +195,4 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "jax.sharding.get_mesh": _get_mesh,
 }
 
-CALLS: dict[str, Callable[[Call], Value]] = {SET: _not_callable, USE: _not_callable}
+CALLS: dict[str, Callable[[Call], Value]] = {SET: _not_callable, USE: _not_callable, MESH: _called_mesh}

@@ -132,8 +132,8 @@ def decorated(manager: Value, function: Value, place: Place) -> Native:
     return Native("a function in a context", run, function, place)
 
 
-def _decorate(call: Call) -> Value:
-    """``@manager()`` of a `@contextmanager` function."""
+def decorate(call: Call) -> Value:
+    """``@manager``: a library's context manager is called with the function that it decorates."""
     if len(call.args) != 2:
         return Unknown("a context manager that is called")
     return decorated(call.args[0], call.args[1], call.place)
@@ -255,7 +255,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
 
 DEFAULTS: dict[str, Callable[[Call], Value]] = {"os.environ.get": _variable, "os.getenv": _variable}
 
-CALLS: dict[str, Callable[[Call], Value]] = {"contextlib.generator": _decorate}
+CALLS: dict[str, Callable[[Call], Value]] = {"contextlib.generator": decorate}
 
 #: Values of names that are not functions.
 CONSTANTS: dict[str, Value] = {
