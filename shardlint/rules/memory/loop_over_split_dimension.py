@@ -48,7 +48,8 @@ y = forward(jnp.ones((8, 1024)), layers)
 
 ## What JAX says
 On Auto axes nothing: the compiled code has an all-gather of the array (JAX 0.10.2). On Explicit axes it
-raises, which unsupported-on-sharded-dimension finds.
+raises, which unsupported-on-sharded-dimension finds. A batch that is reshaped into microbatches is split
+along these: reshape it to `(rows, microbatches)` and swap both dimensions, and each device keeps its rows.
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html
@@ -56,11 +57,12 @@ raises, which unsupported-on-sharded-dimension finds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
-from shardlint.laws.core.values import Spec, Unknown
+from shardlint.laws.core.values import Spec, Unknown, entry_axes
 from shardlint.laws.placement.array_bytes import array_bytes
-from shardlint.laws.placement.movement import resharded_bytes
+from shardlint.laws.placement.movement import gathered_bytes, resharded_bytes
 from shardlint.model.findings import Group, Severity
 from shardlint.model.uses import MoveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -73,16 +75,28 @@ def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
         return
     total = None if isinstance(use.shape, Unknown) else array_bytes(use.shape, use.dtype)
     size = "" if total is None else f", {size_text(total)},"
-    after = Spec((None, *use.before.entries[1:]))
-    sent = None if total is None else resharded_bytes(use.mesh, use.before, after, total)
+    ways, groups = _devices(use), 0 if isinstance(use.shape, Unknown) else use.shape[0]
+    if total is not None and isinstance(groups, int) and 0 < groups < ways:
+        # A reshape into fewer groups than devices: as many devices as there are to each group share it.
+        what = f"a part in {ways // groups} of the array{size}"
+        sent: int | None = gathered_bytes(total // ways, groups)
+    else:
+        what, after = f"the whole array{size}", Spec((None, *use.before.entries[1:]))
+        sent = None if total is None else resharded_bytes(use.mesh, use.before, after, total)
     cost = "" if sent is None else f", for which each sends {size_text(sent)}"
     large = total is not None and total >= settings.replicated_bytes
     yield Problem(
-        f"`{use.function}` takes {use.subject} apart along dimension 0, which {use.before} splits: the whole "
-        f"array{size} is gathered on each device{cost}; split another dimension",
+        f"`{use.function}` takes {use.subject} apart along dimension 0, which {use.before} splits: {what} "
+        f"is gathered on each device{cost}; split another dimension",
         use.place,
         severity=Severity.WARNING if large else Severity.INFO,
     )
+
+
+def _devices(use: MoveUse) -> int:
+    """Return how many devices the first dimension is split over; 0 if it is not known."""
+    sizes = [use.mesh.size_of(axis) for axis in entry_axes(use.before.entries[0])]
+    return math.prod(size if isinstance(size, int) else 0 for size in sizes)
 
 
 RULE = Rule(

@@ -49,8 +49,9 @@ y = scaled(x)
 
 ## What JAX says
 Nothing: the compiler inserts collectives (JAX 0.10.2). A layout is certain for an argument that is committed,
-or placed by in_shardings, for what a constraint returns, and for what is computed from such arrays of one
-layout element by element. Not reported is an array that is gathered, so that each device keeps its part.
+or placed by in_shardings, for what a constraint returns, for what is computed from such arrays of one layout
+element by element, and for what reshapes and transposes make of them. Not reported is an array that is
+gathered, so that each device keeps its part.
 
 ## References
 - https://github.com/jax-ml/jax/issues/21562
@@ -71,11 +72,11 @@ from shardlint.support.sizes import size_text
 
 
 def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report an array of which the devices hold less than half of what they need."""
+    """Report an array of which the devices hold at most half of what they need."""
     if use.after is None or isinstance(use.shape, Unknown):
         return
     found, total = movement(use.mesh, use.before, use.after, use.shape), array_bytes(use.shape, use.dtype)
-    if found is None or total is None or found.gathered or 2 * found.moved <= found.wanted:
+    if found is None or total is None or found.gathered or 2 * found.moved < found.wanted:
         return
     yield Problem(
         f"{use.subject} is laid out as {use.before}, and `{use.function}` asks for {use.after}: "

@@ -14,8 +14,8 @@ from shardlint.inference.domain.values import Array, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.methods import binary
+from shardlint.inference.overlays.jax.explicit import auto_layouts
 from shardlint.inference.overlays.jax.explicit.results import finish_operator
-from shardlint.inference.overlays.jax.explicit.rules import elementwise
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.shard_map import split_dimensions, varying
@@ -41,8 +41,6 @@ _DRAWS = frozenset(
     if name not in _NO_DRAWS
 )
 _DIVIDING = frozenset({"jax.numpy.divide", "jax.numpy.true_divide", "jax.lax.div"})
-#: The rules of functions that combine their operands element by element.
-_ELEMENTWISE = (elementwise.nary, elementwise.where, elementwise.select, elementwise.raised)
 
 
 def finish_call(call: Call, result: Value) -> Value:
@@ -56,9 +54,7 @@ def finish_call(call: Call, result: Value) -> Value:
         return found
     if is_making(call.name) or call.name in _DRAWS:
         return made(call, found)
-    if rule_of(call.name) in _ELEMENTWISE:
-        return combined(call.interpreter, found, (*call.args, *call.kwargs.values()))
-    return found
+    return auto_layouts.followed(call, call.name, found)
 
 
 def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Place | None) -> Value:
@@ -89,7 +85,7 @@ def _drawn(call: Call, result: Value) -> Value:
             return replace(result, traits=traits, drawn_at=call.place)
     elif call.name in _DIVIDING and len(call.args) == 2:
         return divided(result, *call.args)
-    elif rule_of(call.name) in _ELEMENTWISE:
+    elif rule_of(call.name) in auto_layouts.ELEMENTWISE:
         note_combined(call.interpreter, (*call.args, *call.kwargs.values()), result, call.place)
     return result
 

@@ -20,17 +20,16 @@ from shardlint.inference.domain.values import (
     Value,
     as_int,
 )
-from shardlint.inference.evaluation.call import Call, CannotBind
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.arrays.operands import Stop
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Trace
+from shardlint.inference.overlays.jax.explicit.auto_layouts import spec_of_result
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.inference.overlays.recording import record_of_value
-from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
-from shardlint.laws.core.verdicts import Accepted, Cause
+from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.transforms.varying import Axes, Trait
 from shardlint.model.spans import Place
 
@@ -129,21 +128,7 @@ def _asked(call: Call, name: str, mesh: Mesh, result: Array, without: Axes) -> t
     """Return the spec of a result as on Explicit axes, and whether these are ambiguous."""
     rule = rule_of(name)
     assert rule is not None
-    args = [_typed(value, mesh, without) for value in call.args]
-    kwargs = {key: _typed(value, mesh, without) for key, value in call.kwargs.items()}
-    asked = Call(call.interpreter, call.name, args, kwargs, call.place)
-    for key, value in call.arguments.items():
-        asked.arguments[key] = None if value is None else _typed(value, mesh, without)
-    try:
-        found = rule(Trace(mesh, [result], eager=False), asked)
-    except Refused as refused:
-        return None, refused.verdict.cause is Cause.AMBIGUOUS
-    except (Open, Stop, CannotBind):
-        return None, False
-    kind = found if isinstance(found, ArrayType) else None
-    if kind is None or kind.sharding is None or len(kind.sharding.spec.entries) != len(result.shape or ()):
-        return None, False
-    return kind.sharding.spec, False
+    return spec_of_result(call, rule, mesh, result, lambda value: _typed(value, mesh, without))
 
 
 def _typed(value: Value, mesh: Mesh, without: Axes) -> Value:

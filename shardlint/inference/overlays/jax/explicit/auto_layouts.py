@@ -1,0 +1,125 @@
+"""Layouts on Auto axes, followed inside `jax.jit` through functions that keep all elements.
+
+What is computed element by element from arrays of one layout has it too; an array whose elements are only
+rearranged has the layout that it would have on Explicit axes, whose rules are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from shardlint.inference.domain.values import Array, SpecValue, Value
+from shardlint.inference.evaluation.call import Call, CannotBind
+from shardlint.inference.overlays.arrays.operands import Stop
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Rule, Trace
+from shardlint.inference.overlays.jax.explicit.rules import elementwise
+from shardlint.inference.overlays.jax.explicit.rules import layout as rearranging
+from shardlint.inference.overlays.jax.operations import rule_of
+from shardlint.inference.overlays.jax.sharding.movement import combined, laid, layout
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
+from shardlint.laws.core.verdicts import Cause
+
+#: The rules of functions that combine their operands element by element.
+ELEMENTWISE: tuple[Rule, ...] = (
+    elementwise.nary,
+    elementwise.where,
+    elementwise.select,
+    elementwise.raised,
+    elementwise.activated,
+    elementwise.cast,
+    elementwise.first_operand,
+)
+#: Those of functions whose result has the elements of their operand in the same order, or transposed.
+_REARRANGING: tuple[Rule, ...] = (
+    rearranging.reshape,
+    rearranging.lax_reshape,
+    rearranging.ravel,
+    rearranging.transpose,
+    rearranging.lax_transpose,
+    rearranging.swapaxes,
+    rearranging.moveaxis,
+    rearranging.squeeze,
+    rearranging.lax_squeeze,
+    rearranging.expand_dims,
+    rearranging.matrix_transpose,
+)
+_RESHAPES = (rearranging.reshape, rearranging.lax_reshape)
+
+
+def followed(call: Call, name: str, result: Value) -> Value:
+    """Return the result of a function or method in the layout that it certainly has inside jit."""
+    rule = rule_of(name)
+    if rule in ELEMENTWISE:
+        return combined(call.interpreter, result, (*call.args, *call.kwargs.values()))
+    if rule not in _REARRANGING or not isinstance(result, Array) or not call.args:
+        return result
+    array = call.args[0]
+    if not isinstance(array, Array):
+        return result
+    if array.made is not None:
+        return replace(result, made=array.made)
+    known = None if array.laid is None else layout(array.laid)
+    if known is None or array.laid is None or call.interpreter.context.in_jit is not True:
+        return result
+    mesh, spec = known
+    typed = Mesh(mesh.names, mesh.sizes, (AxisType.EXPLICIT,) * len(mesh.names))
+
+    def as_typed(value: Value) -> Value:
+        if value is not array or array.shape is None:
+            return value
+        entries = (*spec.entries, *(None,) * (len(array.shape) - len(spec.entries)))
+        return replace(array, typed=TypeSharding(typed, Spec(entries)), numpy=False)
+
+    found, _ = spec_of_result(call, rule, typed, result, as_typed)
+    if found is None and rule in _RESHAPES:
+        found = _in_few_groups(mesh, spec, array.shape, result.shape)
+    if found is None:
+        return result
+    return laid(result, replace(array.laid, spec=SpecValue(found)))
+
+
+def spec_of_result(
+    call: Call, rule: Rule, mesh: Mesh, result: Array, typed: Callable[[Value], Value]
+) -> tuple[Spec | None, bool]:
+    """Return the spec of a call's result as on Explicit axes, and whether these are ambiguous.
+
+    ``typed`` returns an operand with its layout in its type.
+    """
+    args = [typed(value) for value in call.args]
+    kwargs = {key: typed(value) for key, value in call.kwargs.items()}
+    asked = Call(call.interpreter, call.name, args, kwargs, call.place)
+    for key, value in call.arguments.items():
+        asked.arguments[key] = None if value is None else typed(value)
+    try:
+        found = rule(Trace(mesh, [result], eager=False), asked)
+    except Refused as refused:
+        return None, refused.verdict.cause is Cause.AMBIGUOUS
+    except (Open, Stop, CannotBind):
+        return None, False
+    kind = found if isinstance(found, ArrayType) else None
+    if kind is None or kind.sharding is None or len(kind.sharding.spec.entries) != len(result.shape or ()):
+        return None, False
+    return kind.sharding.spec, False
+
+
+def _in_few_groups(mesh: Mesh, spec: Spec, before: Shape | None, after: Shape | None) -> Spec | None:
+    """Return the spec of an array whose first dimension is taken apart into groups, fewer than the devices
+    that it is split over: they share each group, so the groups are split unevenly."""
+    if not before or after is None or len(after) != len(before) + 1 or after[2:] != before[1:]:
+        return None
+    entry: Entry = spec.entries[0] if spec.entries else None
+    ways = 1
+    for axis in entry_axes(entry):
+        size = mesh.size_of(axis) if axis in mesh.names else None
+        if not isinstance(size, int):
+            return None
+        ways *= size
+    groups, rows = after[:2]
+    if not isinstance(groups, int) or not isinstance(before[0], int) or not isinstance(rows, int):
+        return None
+    if groups < 2 or groups * rows != before[0] or before[0] % ways or ways % groups:
+        return None
+    return Spec((entry, None, *spec.entries[1:]))
