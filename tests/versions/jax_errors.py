@@ -91,12 +91,12 @@ def merged(templates: Sequence[str]) -> Counter[str]:
 
 
 def measured() -> Iterator[tuple[str, str]]:
-    """Yield a rule's code and what a release says of its example."""
+    """Yield a rule's code and what a release says of its example, but not of the repaired one."""
     for path in sorted((ROOT / "tests" / "data" / "releases").glob("*.json")):
         pages = json.loads(path.read_text(encoding="utf-8"))["pages"]
         for name, outcome in pages.items():
             code, _, which = name.partition(" ")
-            if which == "bad" and outcome is not None:
+            if which == "bad" and outcome is not None and outcome != pages[f"{code} good"]:
                 yield code, outcome.partition(": ")[2]
 
 

@@ -9,7 +9,7 @@ from shardlint.laws.core.verdicts import Accepted, Api, Returned
 from shardlint.laws.placement.axis_types import all_of, in_type
 from shardlint.laws.placement.checks import empty_output, parts, ways
 from shardlint.laws.placement.partition_spec import canonical
-from shardlint.laws.placement.uneven_outputs import cut_axis, returned
+from shardlint.laws.placement.uneven_outputs import cut_axis, fate_of
 
 #: APIs whose result XLA lays out, following the spec only where it divides.
 COMPILED = frozenset(
@@ -26,7 +26,7 @@ SETTLING = frozenset(
 TYPING = frozenset(
     {
         Api.RESHARD_IN_JIT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT_IN_JIT, Api.EMPTY_OUT_IN_JIT,
-        Api.NNX_PARAM_IN_JIT,
+        Api.NNX_PARAM_IN_JIT, Api.DEVICE_PUT_IN_JIT, Api.JIT_ARGUMENT, Api.SHARD_MAP_OUT,
     }
 )  # fmt: skip
 #: Flax parameters, which are unchanged without names, and resharded on Explicit axes.
@@ -53,12 +53,13 @@ def result(
     if api in PARAMETERS and not spec.entries:
         return Accepted()
     explicit = all_of(AxisType.EXPLICIT, mesh)
+    refused = explicit and api in TYPING and empty_output(Case(mesh, spec, shape)) is not None
+    returned = Returned.REFUSED if refused else None
     if api in SETTLING or (api in PARAMETERS and explicit):
         if not explicit:
             return Accepted()
-        refused = api in TYPING and empty_output(Case(mesh, spec, shape)) is not None
         settled = spec if isinstance(shape, Unknown) else _cut(spec, shape)
-        return Accepted(settled, returned=Returned.REFUSED if refused else None)
+        return Accepted(settled, returned=returned)
     if api is Api.JIT_IN and not all_of(AxisType.AUTO, mesh):
         return Accepted()
     left_open = api in CONSTRAINING and Marker.UNCONSTRAINED in spec.entries
@@ -66,7 +67,7 @@ def result(
         if not all_of(AxisType.AUTO, mesh) and (held is None or _in_type(mesh, held)):
             return Accepted()
         return _compiled(mesh, Spec(tuple(_left_open(entry) for entry in spec.entries)), shape)
-    return Accepted(spec)
+    return Accepted(spec, returned=returned)
 
 
 def _cut(spec: Spec, shape: Shape) -> Spec:
@@ -116,7 +117,7 @@ def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
         entries.append(canonical(wanted[:kept]))
     if not cut:
         return Accepted(Spec(tuple(entries)), tuple(replicated))
-    fate = returned(mesh, kept_axes, cut)
+    fate = fate_of(mesh, kept_axes, cut)
     for dimension in cut:
         entries[dimension] = Unknown("split over a part of an axis")
     return Accepted(Spec(tuple(entries)), tuple(replicated), returned=fate)

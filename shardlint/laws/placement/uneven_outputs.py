@@ -29,7 +29,7 @@ def cut_axis(mesh: Mesh, axes: Sequence[Name], kept: int, size: Dim) -> Name | N
     return axes[kept] if math.gcd(size // split, following) > 1 else None
 
 
-def returned(mesh: Mesh, kept: Sequence[Sequence[Name]], cut: Mapping[int, Name]) -> Returned:
+def fate_of(mesh: Mesh, kept: Sequence[Sequence[Name]], cut: Mapping[int, Name]) -> Returned:
     """Return what becomes of an array that keeps these axes, and in dimensions of ``cut`` a part of one."""
     first: list[Name] = []
     for dimension, axes in enumerate(kept):

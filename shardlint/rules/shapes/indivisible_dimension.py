@@ -35,7 +35,8 @@ kernel = jax.device_put(kernel, NamedSharding(mesh, P(None, "model")))
 `device_put`, `jit`'s shardings, `with_sharding_constraint` outside `jit`, `jnp.zeros(device=)` and
 `make_array_from_callback` raise `IndivisibleError`; `shard_map` raises `ValueError` (JAX 0.10.2).
 Inside `jit`, `with_sharding_constraint` accepts it on Auto axes: see uneven-constraint (SHL205).
-JAX 0.7.2 to 0.8.3 also refuse to split an array of size 0 over a mesh, with AssertionError.
+JAX 0.7.2 to 0.8.3 also refuse to split an array of size 0 over a mesh, with AssertionError, where it is made
+outside `jit`, or is the only result of a `jit`.
 
 ## References
 - https://docs.jax.dev/en/latest/jax.sharding.html#jax.sharding.NamedSharding

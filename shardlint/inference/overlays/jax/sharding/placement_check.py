@@ -65,12 +65,15 @@ def place_array(
     place: Place,
     subject: str | None = None,
     wrapped_at: Place | None = None,
+    *,
+    alone: bool = True,
 ) -> Array:
     """Judge ``target`` for ``array``, record it, and return the placed array.
 
     ``apis`` is one API, or the pair for outside and inside jit. ``target`` is a sharding, a bare spec, or a
     wrong value in its position. ``wrapped_at`` is the `jit` or `shard_map` whose function is called at
-    ``place``.
+    ``place``. ``alone`` tells that the array is the only result of a jit: of several, none is refused for its
+    size 0.
     """
     if (device := device_of(target)) is not None:
         return on_device(interpreter, array, device)
@@ -80,6 +83,8 @@ def place_array(
     verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw, held, array.varying)
     if not interpreter.context.compiles and isinstance(verdict, Rejected) and _is_late(verdict):
         verdict = Undecided("it is only traced")
+    if not alone and isinstance(verdict, Rejected) and verdict.cause is Cause.EMPTY:
+        verdict = Accepted()
     interpreter.record(
         Placement(
             place=place,

@@ -49,7 +49,7 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     refuse_keywords,
     refuse_options,
 )
-from shardlint.inference.overlays.jax.transforms.jit_results import note_results
+from shardlint.inference.overlays.jax.transforms.jit_results import note_results, only_array, refuse_empty
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_arguments
 from shardlint.inference.overlays.pytrees.nodes import Trees
@@ -163,6 +163,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
             if not lowers(inner):
                 return result
+            if refuse_empty(inner, function_name(function), result):
+                return Unknown("JAX does not split this array")
             given_names = interpreter.parameter_names(function)
             return returned(inner, function_name(function), given_names, received, result)
         assert out_shardings is not None
@@ -401,6 +403,8 @@ def _place_results(call: Call, function: Value, shardings: Value, result: Value,
         _record_arity(call, Api.JIT_OUT, function, len(columns), len(results), shardings)
         return result
 
+    alone = only_array(result) is not None
+
     def place_leaf(leaf: Value, array: Array, path: str) -> Value:
         if is_none(leaf):
             return array
@@ -411,7 +415,8 @@ def _place_results(call: Call, function: Value, shardings: Value, result: Value,
         )
         if (device := device_of(leaf)) is not None:
             return replace(array, sharding=None, committed=device)
-        return place_array(interpreter, (Api.JIT_OUT,), array, leaf, call.place, subject, wrapped_at)
+        place, apis = call.place, (Api.JIT_OUT,)
+        return place_array(interpreter, apis, array, leaf, place, subject, wrapped_at, alone=alone)
 
     if isinstance(shardings, Tuple | ListValue) and isinstance(result, Tuple | ListValue):
         # jit accepts a list of shardings for a tuple of results.

@@ -8,6 +8,7 @@ which takes effect only through `out_shardings` made from it, or a constraint.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from shardlint.inference.domain.values import (
     Alternatives,
@@ -20,13 +21,17 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.flax.common.metadata import is_box, names_of
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
 from shardlint.inference.overlays.pytrees.nodes import parts
 from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
+from shardlint.inference.overlays.pytrees.trees import leaves
+from shardlint.laws.core.check_chain import Case
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
-from shardlint.laws.core.verdicts import Accepted, Api
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected
 from shardlint.laws.placement.array_bytes import array_bytes
+from shardlint.laws.placement.checks import empty_output
 from shardlint.model.uses import Placement
 
 
@@ -66,6 +71,47 @@ def note_results(call: Call, function: str, args: Sequence[Value], result: Value
             subject=f"result{path} of {name}, jitted without out_shardings",
         )
     )
+
+
+def refuse_empty(call: Call, function: str, result: Value) -> bool:
+    """Record a result of size 0 that its type splits where JAX refuses that; return whether it does.
+
+    Of several results XLA keeps the shardings, so that JAX refuses none.
+    """
+    array = only_array(result)
+    if array is None or array.shape is None or 0 not in array.shape:
+        return False
+    typed = array.typed
+    if typed is None or not isinstance(typed.mesh, Mesh) or set(typed.mesh.types) != {AxisType.EXPLICIT}:
+        return False
+    mesh = replace(typed.mesh, abstract=False)
+    verdict = empty_output(Case(mesh, typed.spec, array.shape))
+    if not isinstance(verdict, Rejected) or inside_shard_map(call.interpreter):
+        return False
+    call.interpreter.record(
+        Placement(
+            place=call.place,
+            environment=call.interpreter.environment(),
+            verdict=replace(verdict, stage="compile"),
+            facts=(),
+            api=Api.JIT_OUT,
+            mesh=mesh,
+            spec=typed.spec,
+            shape=array.shape,
+            dtype=array.dtype,
+            subject=f"the result of `{function}`",
+        )
+    )
+    return True
+
+
+def only_array(tree: Value) -> Array | None:
+    """Return the array that is all of a tree, or None if there are, or may be, others."""
+    try:
+        found = leaves(tree)
+    except Stop:
+        return None
+    return found[0] if len(found) == 1 and isinstance(found[0], Array) else None
 
 
 def _is_whole(array: Array, mesh: Mesh) -> bool:
