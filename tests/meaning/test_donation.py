@@ -10,6 +10,8 @@ import pytest
 from consequences import found, value
 from support.sizes import size
 
+from shardlint.model.findings import Severity
+
 CASES = size("SHARDLINT_DONATION_CASES", 24, 10)
 HEADER = """import functools
 import jax, jax.numpy as jnp, numpy as np
@@ -50,6 +52,24 @@ def test_reported_where_nothing_is_aliased(seed: int) -> None:
     names = {"xy".index(finding.message[1]) for finding in reported}
     # Findings at one place are one; of buffers of one size, the compiler may leave some unused all the same.
     assert names <= lost and bool(reported) == bool(names), program
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_what_is_used_afterwards(seed: int) -> None:
+    rng = random.Random(seed)
+    results, donated = rng.sample(RESULTS, rng.randint(1, 3)), rng.choice(("0", "1", "(0, 1)"))
+    layout = rng.choice(("", ", out_shardings=on()", ", in_shardings=on(), out_shardings=on()"))
+    lying = "a, b = jax.device_put((a, b), on())\n" if layout else ""
+    program = (
+        f"{HEADER}{lying}def step(x, y):\n    return {', '.join(results)}\n"
+        f"f = jax.jit(step, donate_argnums={donated}{layout})\nf(a, b)\n"
+    )
+    with warnings.catch_warnings(action="ignore"):
+        deleted = value(program, "[name for name, one in {'a': a, 'b': b}.items() if one.is_deleted()]")
+    for name in "ab":
+        findings = found(f"{program}next = {name} + 1\n", "SHL613")
+        errors = [one for one in findings if one.severity is Severity.ERROR]
+        assert not errors or name in deleted, program
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import one_of
 from shardlint.model.origins import plain_kind
-from shardlint.support.lazy_dataclass import dataclass
+from shardlint.support.lazy_dataclass import dataclass, replace
 
 NO_TAG: Tag = frozenset()
 
@@ -220,6 +220,8 @@ def widen(before: Value, after: Value) -> Value:
     if same(before, after):
         return before
     if isinstance(before, Array) and isinstance(after, Array) and before.dtype == after.dtype:
+        if after.gone is not None and before == replace(after, gone=None):
+            return replace(after, gone=replace(after.gone, certain=False))
         a, b = before.shape, after.shape
         if a is not None and b is not None and len(a) == len(b):
             dims = tuple(m if m == n else fresh() for m, n in zip(a, b, strict=True))

@@ -11,6 +11,7 @@ from collections.abc import Hashable
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
+from shardlint.inference.domain.donations import Gone
 from shardlint.inference.store.effect_log import STEADY, born
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Expr, Shape
@@ -165,7 +166,7 @@ class Array:
     them in another order than the specs. ``laid`` is the layout that it certainly has inside jit, on Auto
     axes; ``made`` is where it was made from no other array, or the jit that returned it. ``committed`` is
     where it lies outside jit for sure, a sharding (then also its ``sharding``) or one device, because the
-    program put it there.
+    program put it there. ``gone`` tells that a jitted function that it was donated to deleted it.
     """
 
     shape: Shape | None
@@ -187,6 +188,7 @@ class Array:
     indexed: tuple[tuple[str, ...], Place] | None = field(default=None, compare=False)
     laid: ShardingValue | None = field(default=None, compare=False)
     made: Place | None = field(default=None, compare=False)
+    gone: Gone | None = None
 
     @property
     def variation(self) -> Variation:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from shardlint.inference.domain.donations import Gone
 from shardlint.inference.domain.values import (
     ClassValue,
     Function,
@@ -24,6 +25,15 @@ from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions import Release
 from shardlint.model.spans import Place
 from shardlint.model.uses import Environment, Use
+from shardlint.support.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Donation:
+    """An argument of a jitted function, and those of its arrays, by path, that the call deletes."""
+
+    value: Value
+    lost: dict[str, Gone]
 
 
 class Unseen(Protocol):
@@ -57,7 +67,7 @@ class Evaluator(Protocol):
     about functions that no overlay knows (see `asked_functions`); ``muted`` is not 0 while nothing is
     recorded. ``variants`` says which of how many possible values is followed, ``assumed`` the outcomes of
     undecided tests. ``uses`` are those that the running function recorded so far. ``making`` is an object
-    whose constructor is called next.
+    whose constructor is called next, ``donations`` what the call that runs was donated.
     """
 
     context: Context
@@ -75,6 +85,7 @@ class Evaluator(Protocol):
     muted: int
     uses: Once[Use]
     making: Instance | None
+    donations: list[Donation]
 
     def forked(
         self, repeats: bool = False, guards: bool = True, doubtful: bool = False

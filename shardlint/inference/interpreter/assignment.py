@@ -17,6 +17,8 @@ from shardlint.inference.domain.values import (
     LibraryObject,
     ListValue,
     MeshValue,
+    Native,
+    Partial,
     Value,
 )
 from shardlint.inference.evaluation.context import meant
@@ -24,6 +26,7 @@ from shardlint.inference.evaluation.iterators import items_of
 from shardlint.inference.evaluation.mutation import delete_attribute, set_attribute, set_item
 from shardlint.inference.facts.comment_facts import with_facts
 from shardlint.inference.interpreter.members import attribute_of, evaluate_index
+from shardlint.inference.overlays.jax.transforms.given_away import marked_gone
 from shardlint.inference.recording.editor_uses import note_assigned
 from shardlint.inference.semantics.subscripts import get_item
 from shardlint.inference.semantics.variables import write
@@ -79,6 +82,33 @@ def bind(interpreter: Machine, name: str, value: Value) -> None:
         value = replace(value, name=name)
     name = meant(interpreter.scope, name)
     write(interpreter, interpreter.scope.target(name), name, value)
+
+
+def give_away(interpreter: Machine, function: Value, node: cst.Call, args: list[Value]) -> None:
+    """Mark the arrays that a call deleted, in the variables that it was given; ``args`` are its arguments by
+    position.
+
+    A function of the program has variables of its own: those of its caller are left as they are.
+    """
+    donations = interpreter.donations[:]
+    interpreter.donations.clear()
+    if not isinstance(function, Native | Bound | Partial) or any(arg.star for arg in node.args):
+        return
+    written = [arg.value for arg in node.args if arg.keyword is None]
+    for donation in donations:
+        targets = [target for target, value in zip(written, args, strict=False) if value is donation.value]
+        if len(targets) == 1 and _is_variable(targets[0]):
+            held, rebind = held_by(interpreter, targets[0])
+            marked = marked_gone(interpreter, held, donation.lost, "") if held is donation.value else held
+            if marked is not held:
+                rebind(marked)
+
+
+def _is_variable(node: cst.BaseExpression) -> bool:
+    """Return whether an expression is a variable, or an attribute of one."""
+    if type(node) is cst.Attribute:
+        node = node.value
+    return type(node) is cst.Name
 
 
 def delete(interpreter: Machine, target: cst.BaseExpression) -> None:

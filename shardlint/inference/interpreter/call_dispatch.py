@@ -56,6 +56,7 @@ from shardlint.inference.overlays.class_hooks import method_context
 from shardlint.inference.overlays.command_lines.defaults import default_transfer
 from shardlint.inference.overlays.jax.explicit.results import finish_call
 from shardlint.inference.overlays.jax.shard_map import equal_draws
+from shardlint.inference.overlays.jax.transforms.given_away import uses_gone
 from shardlint.inference.overlays.object_protocol import as_argument, object_call
 from shardlint.inference.overlays.python.builtins.iterators import SHOWING
 from shardlint.inference.overlays.python.stdlib.mocks import replace_named
@@ -432,6 +433,8 @@ def _attempt(handler: Callable[[Call], Value], call: Call) -> Value:
             if type(arg) is LibraryObject and arg.kind == NAMESPACE:
                 forget_contents(arg)
     try:
+        if uses_gone(call, call.name):
+            return Unknown("JAX has deleted an operand")
         found = handler(call)
         unread = given.unread.copy() if given is not None else ()
         found = equal_draws.finish_call(call, finish_call(call, found))

@@ -30,6 +30,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.iterators import each_left, items_of
 from shardlint.inference.facts.comment_facts import dotted, with_facts
+from shardlint.inference.interpreter.assignment import give_away
 from shardlint.inference.interpreter.call_dispatch import call_value
 from shardlint.inference.interpreter.comprehensions import comprehension
 from shardlint.inference.interpreter.members import attribute_of, evaluate_index
@@ -275,6 +276,8 @@ def _call(interpreter: Machine, node: cst.Call) -> Value:
     if type(function) is Unknown and function.reason == DEVICE:
         interpreter.project.reference(interpreter, "jax.Array.device()", interpreter.place(node), "TypeError")
     found = call_value(interpreter, function, args, kwargs, interpreter.place(node), opaque, places)
+    if interpreter.donations:
+        give_away(interpreter, function, node, args)
     sets = type(node.func) is cst.Attribute and node.func.attr.value == "setattr"
     if sets and isinstance(function, Unknown) and args:
         replace_written(interpreter, args[0], interpreter.place(node))

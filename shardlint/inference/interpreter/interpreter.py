@@ -28,6 +28,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.budget import MAX_DEPTH, Budget
 from shardlint.inference.evaluation.context import Context, Frame, Scope, known_call, meant
 from shardlint.inference.evaluation.deployment_mesh import verdict_if_meant
+from shardlint.inference.evaluation.evaluator import Donation
 from shardlint.inference.evaluation.path_queries import ask
 from shardlint.inference.evaluation.release_queries import verdict_at
 from shardlint.inference.evaluation.settings import InferenceSettings
@@ -81,16 +82,15 @@ class Interpreter:
 
     def reset(self) -> None:
         """Drop everything that was learnt."""
-        settings = self.settings
         self.unseen = Unseen(self)
         self.code = EscapedCode(self)
         self.uses: Once[Use] = Once()
-        #: Cached results of calls (see `call_cache`).
-        self.memory = CallCache()
+        self.memory = CallCache()  # of calls
         #: What the innermost cacheable run read of objects and variables older than itself.
         self.reads: Reads | None = None
         #: A new object with no other reference yet, whose constructor is called next (see `call_cache`).
         self.making: Instance | None = None
+        self.donations: list[Donation] = []
         #: The allocation number at which that run began, and the depth of suspended recording then.
         self.start = 0
         self.mute_base = 0
@@ -132,7 +132,7 @@ class Interpreter:
         #: The loops, by id, of whose items an undecided test selects the current ones.
         self.picked: frozenset[int] = frozenset()
         self.device_count: Dim = (
-            settings.devices if settings.devices is not None else dims.symbol("device_count", 1)
+            dims.symbol("device_count", 1) if (known := self.settings.devices) is None else known
         )
         #: Functions that were called or wrapped, and so are no entry points.
         self.reached: set[Hashable] = set()

@@ -87,6 +87,7 @@ class Cause(StrEnum):
     BAD_ARGUMENT = "bad-argument"
     REMOVED = "removed"
     FORBIDDEN_COLLECTIVE = "forbidden-collective"
+    DELETED = "deleted"
 
 
 class Returned(StrEnum):

@@ -6,7 +6,7 @@ whatever its shape and dtype (measured on JAX 0.10.2: the aliases of the compile
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec
@@ -58,3 +58,36 @@ def _on_device(buffer: Buffer) -> int | None:
         return device_bytes(*buffer.layout, buffer.shape, buffer.dtype)
     except ValueError:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An array of known shape and dtype; ``home`` is where it certainly lies, as something that compares."""
+
+    shape: Shape
+    dtype: str
+    home: Hashable | None = None
+
+
+def deleted(donated: Sequence[Kept], results: Sequence[Kept]) -> list[bool | None]:
+    """Return for each donated array whether the call deletes it; None if that is not certain.
+
+    A donated array is deleted if a result takes its buffer, which one of its shape, dtype and layout does
+    (measured on JAX 0.10.2 and 0.12.0.1), if there are as many of these as arrays that are donated.
+    """
+    answers: list[bool | None] = []
+    for array in donated:
+        takers = [one for one in results if _may_take(array, one)]
+        rivals = [one for one in donated if _may_take(array, one)]
+        sure = array.home is not None and all(one.home == array.home for one in (*takers, *rivals))
+        if len(takers) >= len(rivals) and takers:
+            answers.append(True if sure else None)
+        else:
+            answers.append(None if takers else False)
+    return answers
+
+
+def _may_take(array: Kept, other: Kept) -> bool:
+    """Return whether another array is, or may be, of the same shape, dtype and layout."""
+    alike = (array.shape, array.dtype) == (other.shape, other.dtype)
+    return alike and (array.home is None or other.home is None or array.home == other.home)

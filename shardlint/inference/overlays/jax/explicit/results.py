@@ -48,6 +48,7 @@ from shardlint.inference.overlays.jax.operations import SYNTAX, operation_of, ru
 from shardlint.inference.overlays.jax.shard_map.operations import note_impossible
 from shardlint.inference.overlays.jax.shard_map.varying import computes
 from shardlint.inference.overlays.jax.sharding.creation_apis import PLACED
+from shardlint.inference.overlays.jax.transforms.given_away import uses_gone
 from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
@@ -115,6 +116,8 @@ def finish_index(interpreter: Evaluator, array: Array, key: Value, result: Value
 
 
 def _finish(call: Call, name: str, result: Value, function: str, written: Written) -> Value:
+    if name in SYNTAX and uses_gone(call, name):
+        return Unknown("JAX has deleted an operand")
     if refuse_no_sharding(call, name):
         return Unknown("JAX rejects this out_sharding")
     is_requested = given(call.kwargs.get("out_sharding")) and call.place is not None

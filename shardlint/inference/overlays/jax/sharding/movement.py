@@ -26,7 +26,8 @@ def arrived(tree: Value, trees: Trees) -> Value:
 
     def lay(array: Array, _: str) -> Array:
         home = array.sharding if array.struct else array.committed
-        array = array if array.made is None else replace(array, made=None)
+        if array.made is not None or array.gone is not None:
+            array = replace(array, made=None, gone=None)
         return laid(array, home) if isinstance(home, ShardingValue) else array
 
     return map_arrays(tree, lay, NO_PATH, trees=trees, keeps=True)

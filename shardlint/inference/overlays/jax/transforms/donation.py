@@ -37,9 +37,8 @@ def note_donated(
     ``made`` is the call of `jax.jit`, ``called`` that of its function, whose parameters are ``names``;
     ``received`` are its arguments by position.
     """
-    options = ("donate_argnums", "donate_argnames")
-    chosen = {index: option for option in options for index in _chosen(made, option, names)}
-    given = {index: value for index, value in enumerate(received) if index in chosen}
+    options = chosen(made, names)
+    given = {index: value for index, value in enumerate(received) if index in options}
     if not given:
         return
     results = _buffers(result, placed=True)
@@ -53,7 +52,13 @@ def note_donated(
         lost = sum(donated[i][1].count or 0 for i in idle or () if donated[i][0] == index)
         if 2 * lost > total:
             name = names[index] if index < len(names) else f"argument {index}"
-            _record(made, called, chosen[index], name, lost)
+            _record(made, called, options[index], name, lost)
+
+
+def chosen(made: Call, names: Sequence[str]) -> dict[int, str]:
+    """Return the positions of the parameters that `jax.jit` donates, each with the option that says so."""
+    options = ("donate_argnums", "donate_argnames")
+    return {index: option for option in options for index in _chosen(made, option, names)}
 
 
 def _chosen(made: Call, option: str, names: Sequence[str]) -> list[int]:
@@ -75,21 +80,21 @@ def _buffers(tree: Value, *, placed: bool) -> list[Buffer] | None:
             return None
         home: ShardingValue | None = array.sharding if placed else array.laid
         found.append(Buffer(array.shape, array.dtype, None if home is None else layout(home)))
-    return found if _is_known(tree) else None
+    return found if is_known(tree) else None
 
 
-def _is_known(tree: Value) -> bool:
+def is_known(tree: Value) -> bool:
     """Return whether a tree is known to have these leaves and no others."""
     match tree:
         case Array() | Integer() | Const():
             return True
         case Tuple() | ListValue() if tree.items is not None:
-            return all(map(_is_known, tree.items))
+            return all(map(is_known, tree.items))
         case DictValue() if tree.items is not None:
-            return all(map(_is_known, tree.items.values()))
+            return all(map(is_known, tree.items.values()))
         case LibraryObject():
             held = parts(tree)
-            return held is not None and all(map(_is_known, held.values()))
+            return held is not None and all(map(is_known, held.values()))
     return False
 
 

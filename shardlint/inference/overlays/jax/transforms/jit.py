@@ -38,16 +38,23 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
 )
 from shardlint.inference.overlays.jax.transforms.ahead_of_time import ahead_of_time
 from shardlint.inference.overlays.jax.transforms.donation import note_donated
+from shardlint.inference.overlays.jax.transforms.given_away import (
+    deleted_arguments,
+    note_given_away,
+    refuse_gone,
+)
 from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     TRACING,
     Argument,
     check_committed,
     check_devices,
     homes,
+    is_used,
     judge_structs,
     lowers,
     refuse_keywords,
     refuse_options,
+    runs,
 )
 from shardlint.inference.overlays.jax.transforms.jit_results import note_results, only_array, refuse_empty
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
@@ -145,11 +152,41 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 result = interpreter.call(function, seen, kwargs, inner.place, inner.opaque)
             return traced(map_arrays(result, _without_home, NO_PATH, several=True, keeps=True))
 
+        def refuses() -> bool:
+            """Return whether an argument is an array that was donated before, and is used."""
+            found = deleted_arguments(inner, dynamic, trees) if runs(inner) else ()
+            return any(
+                refuse_gone(interpreter, array, places[at], f"`{function_name(function)}`")
+                for at, path, array in found
+                if is_used(inner, function, seen, kwargs, at, path)
+            )
+
+        def donate(result: Value) -> None:
+            """Record donated arguments that no result can take, and those that are deleted."""
+            names = interpreter.parameter_names(function)
+            if lowers(inner):
+                note_donated(call, inner, names, received, result)
+            if runs(inner):
+                dynamic_values = [args[i] for i in dynamic or ()]
+                note_given_away(
+                    call,
+                    inner,
+                    function_name(function),
+                    names,
+                    args,
+                    result,
+                    placed=placed,
+                    traced=[*dynamic_values, *inner.kwargs.values()],
+                    is_used=lambda at, path: is_used(inner, function, seen, kwargs, at, path),
+                )
+
         def meet(result: Value) -> bool:
             """Return whether the arguments and results lie on different devices."""
             with _body(interpreter, call.name):
                 return lowers(inner) and check_devices(inner, function, seen, kwargs, arguments or (), result)
 
+        if refuses():
+            return Unknown("JAX has deleted an argument")
         result = lowered(interpreter, evaluate)
         if arguments is None or meet(result):
             return Unknown("JAX rejects these arguments")
@@ -158,8 +195,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         if held is not None:
             held += arguments
         if not given(out_shardings):
-            if lowers(inner):
-                note_donated(call, inner, interpreter.parameter_names(function), received, result)
+            donate(result)
             note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
             if not lowers(inner):
                 return result
@@ -169,12 +205,11 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             return returned(inner, function_name(function), given_names, received, result)
         assert out_shardings is not None
         with _meshes(interpreter, call.name):
-            placed = _place_results(inner, function, out_shardings, result, call.place)
-        if meet(placed):
+            result = _place_results(inner, function, out_shardings, result, call.place)
+        if meet(result):
             return Unknown("JAX rejects these out_shardings")
-        if lowers(inner):
-            note_donated(call, inner, interpreter.parameter_names(function), received, placed)
-        return _committed(inner, placed)
+        donate(result)
+        return _committed(inner, result)
 
     placed, description = given(in_shardings) or given(out_shardings), f"jit({function_name(function)})"
     native = Native(

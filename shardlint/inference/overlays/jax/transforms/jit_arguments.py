@@ -18,7 +18,12 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.jax.explicit.device_lists import combination, devices_text, order_of
+from shardlint.inference.overlays.jax.explicit.device_lists import (
+    combination,
+    devices_text,
+    order_of,
+    runs_eagerly,
+)
 from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh, place_array
 from shardlint.inference.overlays.jax.transforms.taint import following, holds_marked, marked
 from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
@@ -46,6 +51,11 @@ TRACING = (".trace", ".eval_shape")
 def lowers(call: Call) -> bool:
     """Return whether a call of a jitted function does more than trace it, outside any jit."""
     return call.interpreter.context.in_jit is False and not call.name.endswith(TRACING)
+
+
+def runs(call: Call) -> bool:
+    """Return whether a call of a jitted function runs it, outside any other transformation."""
+    return lowers(call) and not call.name.endswith(".lower") and runs_eagerly(call.interpreter)
 
 
 def refuse_options(call: Call, in_shardings: Value | None, out_shardings: Value | None) -> bool:
