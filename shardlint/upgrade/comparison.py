@@ -103,6 +103,8 @@ class Comparison:
 
     def _notes(self, settings: Settings) -> Iterator[str]:
         allowed = settings.target_jax
+        if allowed is None and self._low is None:
+            yield f"no requirement of JAX is found, so from the oldest known, {OLDEST}; --from names another"
         if allowed is not None and self.high not in allowed:
             where = "older" if self.high > allowed.high else "newer"
             yield f"the project requires {where} releases (JAX {allowed}): its requirement has to change too"

@@ -21,10 +21,11 @@ def as_text(found: Upgrade) -> str:
     for change in found.changes:
         by_file.setdefault(change.finding.span.path, []).append(change)
     lines: list[str] = []
+    quoted: set[str] = set()
     for path, changes in by_file.items():
         lines.append(terminal(path))
         for together in _by_cause(changes):
-            lines += _of_cause(together, found.low)
+            lines += _of_cause(together, found.low, quoted)
         lines.append("")
     if len(by_file) > 1:
         lines += _causes(found)
@@ -56,7 +57,8 @@ def _order(kind: Kind) -> int:
     return list(Kind).index(kind)
 
 
-def _of_cause(together: Sequence[Change], low: Release) -> Iterator[str]:
+def _of_cause(together: Sequence[Change], low: Release, quoted: set[str]) -> Iterator[str]:
+    """Yield the lines about changes of one cause in a file; JAX is ``quoted`` once for each cause."""
     first, count = together[0], len(together)
     safe = sum(_is_safe(change) for change in together)
     unsafe = sum(change.finding.fix is not None for change in together) - safe
@@ -71,7 +73,8 @@ def _of_cause(together: Sequence[Change], low: Release) -> Iterator[str]:
     unsure = sum(not change.is_certain for change in together) if first.kind is Kind.BREAKS else 0
     doubt = f" ({'all' if unsure == count else unsure} where reached)" if unsure else ""
     yield f"    {_lines(together)}{doubt}"
-    if first.said:
+    if first.said and first.cause not in quoted:
+        quoted.add(first.cause)
         yield terminal(f"    JAX says: {first.said}")
 
 

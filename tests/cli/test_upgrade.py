@@ -68,6 +68,23 @@ def test_what_changes_since_the_release_that_the_project_requires(
     }
 
 
+def test_jax_is_quoted_once_for_each_cause(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("c.py", "d.py"):
+        (project / name).write_text("import jax\n\njax.tree_map(abs, 1)\n")
+    _, out, _ = run(capsys)
+    assert out.count("`jax.tree_map` is gone") == 4 and out.count("jax.tree_map was removed in JAX") == 1
+
+
+def test_without_a_requirement_the_oldest_release_is_taken_and_a_note_says_so(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "pyproject.toml").write_text('[project]\nname = "a"\n')
+    main(["upgrade", "b.py"])
+    assert "note: no requirement of JAX is found" in capsys.readouterr().err
+    main(["upgrade", "b.py", "--from", "0.8.0"])
+    assert "note:" not in capsys.readouterr().err
+
+
 def test_the_text_ends_with_a_line_that_sums_up(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys)
     assert code == 1
