@@ -173,6 +173,9 @@ def _shard_map_in(repeated: Check) -> Law:
     )
 
 
+#: `prepare_axis_resources`, as jit is called.
+_UNCONSTRAINED = raising("ValueError", "jit()", unconstrained)
+
 #: Checks of a well-formed `NamedSharding` (for shard_map: of a bare spec on its mesh).
 LAWS: dict[Api, Law] = {
     # sharding.Sharding.shard_shape -> _common_shard_shape
@@ -183,9 +186,9 @@ LAWS: dict[Api, Law] = {
     Api.DEVICE_PUT: _put("device_put") + raising("ValueError", "device_put", has_devices),
     Api.DEVICE_PUT_IN_JIT: _put("trace"),
     # sharding_impls.prepare_axis_resources as jit is called, the rest as the function is traced
-    Api.JIT_IN: raising("ValueError", "jit()", unconstrained) + _jit("trace"),
+    Api.JIT_IN: starting("0.6.1", *_UNCONSTRAINED) + _jit("trace"),
     Api.JIT_OUT: (
-        *raising("ValueError", "jit()", unconstrained),
+        *starting("0.10.1", *_UNCONSTRAINED),
         *_jit("trace"),
         *staged("compile", empty_output),
     ),
@@ -242,12 +245,12 @@ LAWS: dict[Api, Law] = {
 }
 
 
-def _bare_in_jit(law: Law) -> Law:
+def _bare_in_jit(law: Law, unconstrained_fails: Law) -> Law:
     """`prepare_axis_resources` as jit is called; the mesh is asked for as the function is traced."""
     return (
         *raising("TypeError", "jit()", a_spec),
         none_passes,
-        *raising("ValueError", "jit()", unconstrained),
+        *unconstrained_fails,
         *raising("DuplicateSpecError", "jit()", unique),
         *raising("RuntimeError", "trace", context_mesh),
         *staged("trace", *SHARDING),
@@ -323,8 +326,10 @@ def _bare_param(stage: str, law: Law) -> Law:
 BARE_LAWS: dict[Api, Law] = {
     Api.DEVICE_PUT: _bare_put("device_put", LAWS[Api.DEVICE_PUT]),
     Api.DEVICE_PUT_IN_JIT: _bare_put("trace", LAWS[Api.DEVICE_PUT_IN_JIT]),
-    Api.JIT_IN: _bare_in_jit(LAWS[Api.JIT_IN]),
-    Api.JIT_OUT: _bare_in_jit(LAWS[Api.JIT_OUT]),
+    Api.JIT_IN: _bare_in_jit(LAWS[Api.JIT_IN], _UNCONSTRAINED),
+    Api.JIT_OUT: _bare_in_jit(
+        LAWS[Api.JIT_OUT], until("0.6.1", *_UNCONSTRAINED) + starting("0.10.1", *_UNCONSTRAINED)
+    ),
     Api.CONSTRAINT: _bare_constraint("trace", LAWS[Api.CONSTRAINT]),
     Api.CONSTRAINT_EAGER: _bare_constraint("wsc eager", LAWS[Api.CONSTRAINT_EAGER]),
     Api.RESHARD: _bare_reshard("reshard", LAWS[Api.RESHARD]),

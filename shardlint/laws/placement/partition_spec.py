@@ -25,15 +25,16 @@ def judge_spec(
     """Judge ``P(*entries, unreduced=, reduced=, unreduced_kind=)``; ``Accepted.spec`` is the normalized spec.
 
     ``unreduced`` and ``reduced`` default to the spec's own. `jaxlib` `canonicalize_partitions` rejects a
-    tuple inside a tuple (ValueError), `P.__new__` anything but a set (TypeError), the interner hashes every
-    entry (TypeError), and `partition_spec._check` rejects None in a set, overlaps of ``unreduced``,
-    ``reduced`` and the entries (ValueError), a kind that is none (TypeError), and one without ``unreduced``
-    (ValueError). Any other hashable object is accepted until the mesh is consulted.
+    tuple inside a tuple (ValueError; before 0.7.2 it is a name that no mesh has), `P.__new__` anything but a
+    set (TypeError), the interner hashes every entry (TypeError), and `partition_spec._check` rejects None in
+    a set, overlaps of ``unreduced``, ``reduced`` and the entries (ValueError), a kind that is none
+    (TypeError), and one without ``unreduced`` (ValueError). Any other hashable object is accepted until the
+    mesh is consulted.
     """
     marked = {"unreduced": unreduced, "reduced": reduced}
     for dimension, entry in enumerate(spec.entries):
         for part, name in enumerate(entry if isinstance(entry, tuple) else ()):
-            if isinstance(name, tuple):
+            if isinstance(name, tuple) and since("0.7.2"):
                 return Rejected(Cause.BAD_ENTRY, "ValueError", STAGE, dimension=dimension, part=part)
     for keyword, axes in marked.items():
         if isinstance(axes, Junk):
@@ -89,11 +90,12 @@ def normalize(spec: Spec) -> Spec:
 def canonical(entry: Entry) -> Entry:
     """Return an entry as JAX normalizes it.
 
-    Before 0.5.3 ``0``, ``""`` and ``(None,)`` do not stand for None.
+    Before 0.5.3 ``0``, ``""`` and ``(None,)`` do not stand for None, nor ``(("x",),)`` for ``("x",)``.
     """
     # The release is asked for only where it matters: a program is evaluated again for those that differ.
     if isinstance(entry, tuple) and len(entry) == 1:
-        return entry[0] if entry[0] is not None or since("0.5.3") else entry
+        plain = entry[0] is not None and not isinstance(entry[0], tuple)
+        return entry[0] if plain or since("0.5.3") else entry
     if isinstance(entry, Junk):
         return None if entry.falsy and since("0.5.3") else entry
     return entry if entry or (entry == "" and not since("0.5.3")) else None

@@ -32,7 +32,9 @@ TYPING = frozenset(
 #: Flax parameters, which are unchanged without names, and resharded on Explicit axes.
 PARAMETERS = frozenset({Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT})
 #: APIs that accept P.UNCONSTRAINED and leave the choice to XLA.
-CONSTRAINING = COMPILED | {Api.CONSTRAINT_EAGER, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.CONVERT}
+CONSTRAINING = COMPILED | {
+    Api.CONSTRAINT_EAGER, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.CONVERT, Api.JIT_IN, Api.JIT_OUT,
+}  # fmt: skip
 
 
 def result(

@@ -134,7 +134,8 @@ def rejected_at(release: Release, verdict: Rejected, api: str | None = None) -> 
 def changed_causes() -> frozenset[Cause]:
     """Return the causes for which some release rejects a call that another one accepts."""
     tabled = {row.cause for row in LAW_ROWS if row.cause is not None and row.before is None}
-    return frozenset(tabled | {Cause.OPERAND})  # `varying.judge_operand` asks the release itself.
+    # `judge_spec` and `varying.judge_operand` ask the release themselves.
+    return frozenset(tabled | {Cause.BAD_ENTRY, Cause.OPERAND})
 
 
 def turns_of_law(verdict: Rejected, api: str | None = None) -> frozenset[Release]:
