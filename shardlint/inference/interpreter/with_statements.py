@@ -71,6 +71,10 @@ def enter_contexts(interpreter: Machine, items: Sequence[cst.WithItem]) -> Itera
         yield swallows
 
 
+#: Library objects that a block binds as they are.
+_THEMSELVES = frozenset({"orbax.checkpoint.Checkpointer"})
+
+
 def _swallows(interpreter: Machine, manager: Value) -> bool:
     """Return whether leaving a block through a context manager may suppress an exception."""
     if isinstance(manager, Instance):
@@ -167,7 +171,7 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> tuple[Value, C
             interpreter.context = replace(before, caught=before.caught | {"BaseException"})
         enter = operator_method(interpreter, manager, "__enter__", place)
         entered = interpreter.call(enter, [], {}, place)
-    elif isinstance(manager, Reader):
+    elif isinstance(manager, Reader) or (isinstance(manager, LibraryObject) and manager.kind in _THEMSELVES):
         entered = manager
     elif not (isinstance(manager, External) and manager.name.startswith(_HARMLESS)):
         # It may set a mesh; the mesh in context is unknown from here on.

@@ -52,6 +52,7 @@ _LIBRARIES = {
     "optax": ("optax.losses", "optax.states", "optax.wrappers"),
     "equinox": ("equinox.modules",),
     "einops": ("einops",),
+    "orbax": ("orbax",),
     "pytest": _TESTING,
     "unittest": _TESTING,
     "absl": (*_TESTING, "command_lines.flags"),
