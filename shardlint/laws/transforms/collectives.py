@@ -241,20 +241,23 @@ def _psum_scatter(shape: Shape, ways: Dim, tiled: bool, options: dict[str, objec
 def _all_to_all(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:
     """`lax.all_to_all`: tiled splits one dimension and lengthens another, else one moves.
 
-    XLA refuses negative dimensions, or crashes on them.
+    JAX looks the size of a negative dimension up as Python does. XLA refuses such dimensions later, or
+    crashes on them.
     """
     split, concat, rank = (
         _integer(options.get("split_axis")),
         _integer(options.get("concat_axis")),
         len(shape),
     )
-    if split is None or concat is None or split < 0 or concat < 0:
+    if split is None or concat is None:
         return Unknown("split_axis or concat_axis is not known")
-    if split >= rank:
+    if not -rank <= split < rank:
         # A number has no shape: AttributeError.
         return _out_of_range(split, rank, _no_dimension() if rank else ANY)
-    if (wrong := _fits(shape, split, ways, tiled)) is not None:
+    if (wrong := _fits(shape, split % rank, ways, tiled)) is not None:
         return wrong
+    if split < 0 or concat < 0:
+        return Unknown("what XLA makes of a negative dimension")
     if concat >= rank:
         return _out_of_range(concat, rank, _no_dimension() if tiled else "ValueError")
     result = list(shape)
