@@ -1,4 +1,4 @@
-"""The documents beside this module show every cause for which JAX rejects something."""
+"""The documents of rules show every cause for which JAX rejects something."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from shardlint.laws.core.verdicts import Cause, Rejected
 
 
 def test_every_cause_of_rejection_is_reported() -> None:
-    names = ("operations", "collectives", "shard_map")
-    documents = [Path(__file__).with_name(f"{name}.md") for name in names]
+    names = ("operations", "collectives", "shard_map", "../transforms/donated_arrays")
+    documents = [Path(__file__).parent / f"{name}.md" for name in names]
     programs = [program for document in documents for program in read_programs(document)]
     found = [finding.use for program in programs for finding in find(program)]
     verdicts = [use.verdict for use in (*found, *(use for use, *_ in test_messages.SAYS)) if use is not None]
