@@ -137,6 +137,18 @@ class MoveUse(Use):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IdleUse(Use):
+    """A jitted function that computes gradients, and of whose mesh some axes split none of its arguments.
+
+    All arguments are known; ``axes`` are those axes, each of several devices.
+    """
+
+    function: str
+    mesh: Mesh
+    axes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MadeUse(Use):
     """Arrays that a jitted function without out_shardings makes itself, and so leaves whole.
 

@@ -13,9 +13,18 @@ mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("x", "y"))
 def on(*spec):
     return NamedSharding(mesh, P(*spec))
 p = {"w": jax.device_put(jnp.ones((64, 32)), on("x"))}
+def loss(p):
+    return (p["w"] ** 2).sum()
 def whole(tree):
     return [a for a in jax.tree.leaves(tree) if a.ndim and a.sharding.is_fully_replicated]
 """
+#: A step of an optimizer.
+STEP = """optimizer = {made}
+@jax.jit
+def step(p, s):
+    updates, s = optimizer.update(jax.grad(loss)(p), s, p)
+    return optax.apply_updates(p, updates), s
+made = step(p, optimizer.init(p))"""
 #: Programs that make ``made``, a tree, and whether the first call in it is reported.
 PROGRAMS: dict[str, bool] = {
     "made = jax.jit(lambda p: jax.tree.map(jnp.zeros_like, p))(p)": True,
@@ -36,6 +45,11 @@ PROGRAMS: dict[str, bool] = {
     "made = jax.device_put(jax.jit(lambda p: jnp.zeros_like(p['w']))(p), on('x'))": False,
     "made = jax.jit(lambda p: jnp.zeros((3,)))(p)": False,
     "made = jax.jit(lambda p: p)(p)": False,
+    STEP.format(made="optax.adam(1e-3)"): False,
+    STEP.format(made="optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(0.1, momentum=0.9))"): False,
+    "from flax.training.train_state import TrainState\n"
+    "state = TrainState.create(apply_fn=None, params=p, tx=optax.adamw(1e-3))\n"
+    "made = jax.jit(lambda state: state.apply_gradients(grads=jax.grad(loss)(state.params)))(state)": False,
 }  # fmt: skip
 
 

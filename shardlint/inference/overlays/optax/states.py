@@ -66,11 +66,12 @@ def like(tree: Value, dtype: Value | None = None) -> Value:
 
 
 def updated(tree: Value) -> Value:
-    """Return the tree after an update: arrays narrower than ``float32`` may have been promoted."""
+    """Return the tree after an update: arrays narrower than ``float32`` may have been promoted. They are
+    computed from others, which have layouts."""
 
     def wide(array: Array, _: str) -> Value:
         narrow = array.dtype in ("bfloat16", "float16")
-        return replace(array, dtype=None) if narrow else array
+        return replace(array, dtype=None if narrow else array.dtype, made=None)
 
     return map_arrays(like(tree), wide)
 
@@ -92,7 +93,7 @@ def stepped(
 
 def added(interpreter: Evaluator, params: Value, updates: Value) -> Value:
     """Return parameters plus their updates: like the old ones, but for what they vary over."""
-    new = like(params)
+    new = map_arrays(like(params), lambda array, _: replace(array, made=None))
     if not interpreter.context.bound_axes:
         return new
     try:

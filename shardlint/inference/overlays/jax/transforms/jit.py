@@ -43,6 +43,7 @@ from shardlint.inference.overlays.jax.transforms.given_away import (
     note_given_away,
     refuse_gone,
 )
+from shardlint.inference.overlays.jax.transforms.idle_axes import note_idle_axes
 from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     TRACING,
     Argument,
@@ -187,7 +188,11 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
 
         if refuses():
             return Unknown("JAX has deleted an argument")
+        recorded = len(interpreter.uses)
         result = lowered(interpreter, evaluate)
+        if runs(inner) and dynamic is not None:
+            everything = [*(received[i] for i in dynamic), *inner.kwargs.values()]
+            note_idle_axes(inner, function_name(function), everything, result, interpreter.uses[recorded:])
         if arguments is None or meet(result):
             return Unknown("JAX rejects these arguments")
         if moves:
