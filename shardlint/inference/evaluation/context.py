@@ -113,15 +113,15 @@ class Scope:
     ``born`` identifies it, and ``path`` is the branch it was made in. ``narrowed`` are variables of
     outer scopes of which a test told more, ``volatile`` ones that may change unseen, ``left_open`` those that
     may have for what runs now; ``exposed`` are those whose objects unseen code may change; ``awaited`` are
-    names that functions out of sight read, and that may still be bound here. ``defined`` tells when a
-    function or class was last bound to a module's name, and to one that was bound. ``watchers`` are told
-    of every write. ``rebound`` are a module's variables that got another value, by when they did.
+    names that functions out of sight read, and that may still be bound here. ``rebound_code`` tells when a
+    module's variable last got another function or class. ``watchers`` are told of every write. ``rebound``
+    are a module's variables that got another value, by when they did.
     ``within`` is the name of the innermost class around its code.
     """
 
     __slots__ = (
-        "awaited", "born", "declared_global", "declared_nonlocal", "defined", "exposed", "is_class",
-        "is_comprehension", "left_open", "module", "narrowed", "parent", "path", "rebound", "variables",
+        "awaited", "born", "declared_global", "declared_nonlocal", "exposed", "is_class", "is_comprehension",
+        "left_open", "module", "narrowed", "parent", "path", "rebound", "rebound_code", "variables",
         "volatile", "watchers", "within",
     )  # fmt: skip
 
@@ -145,7 +145,7 @@ class Scope:
         self.left_open: frozenset[str] = frozenset()
         self.exposed: set[str] = set()
         self.awaited: dict[Hashable, tuple[Set[str], Any]] = {}
-        self.defined = (0, 0)
+        self.rebound_code = 0
         self.rebound: dict[str, When] = {}
         self.watchers: list[dict[str, list[Value]]] = []
         self.variables: dict[str, Value] = {}

@@ -71,14 +71,16 @@ class EscapedCode:
         """Read a function out of sight once more, since a name that it reads is bound."""
         key = _key(one)
         self._direct.pop(key, None)
-        self._all.pop(key, None)
+        self._all.clear()
         self._interpreter.escaped.pop(key, None)
         EFFECTS.lost.append(one)
 
     def note_changed(self, cls: ClassValue) -> None:
         """Read a class once more, if it is out of sight, since it gets another method."""
-        self._all.clear()
-        if self._interpreter.escaped.pop(_key(cls), None) is not None:
+        key = _key(cls)
+        if key in self._all:
+            self._all.clear()
+        if self._interpreter.escaped.pop(key, None) is not None:
             EFFECTS.lost.append(cls)
 
     def may_change(self, function: Function) -> Set[Change] | None:
@@ -176,15 +178,15 @@ class EscapedCode:
     def _known(self, one: Function | ClassValue, key: Hashable) -> DirectChanges | None:
         """Return a stored result that is still valid."""
         known = self._all.get(key)
-        return known[0] if known is not None and known[1] == _state(one, 0) else None
+        return known[0] if known is not None and known[1] == _state(one) else None
 
     def _node(self, one: Function | ClassValue) -> _Node:
         key = _key(one)
         direct, state = self._direct.get(key, (None, None))
-        if direct is None or state != _state(one, 1):
+        if direct is None or state != _state(one):
             direct = self._read(one)
-            self._direct[key] = direct, _state(one, 1)
-        return _Node(key, _state(one, 0), direct, iter(direct.reached))
+            self._direct[key] = direct, _state(one)
+        return _Node(key, _state(one), direct, iter(direct.reached))
 
     def _read(self, one: Function | ClassValue) -> DirectChanges:
         if isinstance(one, Function):
@@ -194,7 +196,7 @@ class EscapedCode:
             # What it finds in its module is the same for each call of the enclosing function.
             key = one.code.key, scope.root.born
             whole, state = self._direct.get(key, (None, None))
-            if whole is None or state != (scope.root.defined[1], one.code.unit.text):
+            if whole is None or state != (scope.root.rebound_code, one.code.unit.text):
                 whole = self._node(replace(one, scope=scope.root, defaults={})).direct
             inner = FunctionReader(
                 one, [around for around in scope.chain if around.parent is not None]
@@ -210,10 +212,10 @@ class EscapedCode:
         return found
 
 
-def _state(one: Function | ClassValue, number: int) -> Hashable:
+def _state(one: Function | ClassValue) -> Hashable:
     """Return what differs if a function or class may have come to reach something else.
 
-    ``number`` is 1 for what it reaches itself: a name that was not bound is awaited.
+    Names that are not bound are awaited.
     """
     if isinstance(one, ClassValue):
         return len(one.attributes)
@@ -222,7 +224,7 @@ def _state(one: Function | ClassValue, number: int) -> Hashable:
     while scope.parent is not None:
         held += map(id, scope.variables.values())
         scope = scope.parent
-    return (scope.defined[number], one.code.unit.text, *held)
+    return (scope.rebound_code, one.code.unit.text, *held)
 
 
 def _key(one: Function | ClassValue) -> Hashable:

@@ -40,9 +40,8 @@ def write(interpreter: Machine, scope: Scope, name: str, value: Value) -> None:
     if scope.parent is None:
         if scope.variables.get(name, value) != value:
             scope.rebound[name] = now()
-        if type(value) in CODE:
-            number = born()
-            scope.defined = number, number if name in scope.variables else scope.defined[1]
+        if type(value) in CODE and name in scope.variables:
+            scope.rebound_code = born()
     scope.variables[name] = value
     for watcher in scope.watchers:
         watcher.setdefault(name, []).append(value)
