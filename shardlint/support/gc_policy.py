@@ -20,8 +20,8 @@ _TOO_MANY = 5 * _MANY
 _SOME = 300_000
 #: New objects that are collected within a few milliseconds.
 _FEW = 20_000
-#: One in so many collections is a full one; the others examine the new objects only.
-_FULL = 2
+#: One in so many collections between programs examines what earlier ones left, too.
+_OLDEST = 6
 
 
 class _Collector:
@@ -34,11 +34,17 @@ class _Collector:
         #: Objects that were promoted to the oldest generation without being examined.
         self._unseen = 0
 
-    def collect_if_many(self) -> None:
-        """Collect if many objects were allocated since the last collection."""
+    def collect_between_programs(self) -> None:
+        """Collect if many objects were allocated since the last collection.
+
+        What is left is what programs share, which mostly stays: it is exempt from the next collections.
+        """
         if gc.get_count()[0] > _MANY:
             self._collections += 1
-            self._collect(everything=self._collections % _FULL == 0)
+            if self._collections % _OLDEST == 0:
+                gc.unfreeze()
+            self.collect()
+            gc.freeze()
 
     def let_age(self, most: int) -> None:
         """Promote many new objects to the oldest generation, as if they had survived two collections.
@@ -53,7 +59,7 @@ class _Collector:
         each, times, _ = gc.get_threshold()
         self._unseen += young + each * (collections + times * older)
         if self._unseen > most:
-            self._collect(everything=True)
+            self.collect()
         else:
             gc.freeze()
             gc.unfreeze()
@@ -61,11 +67,12 @@ class _Collector:
     def rest(self) -> None:
         """Collect the objects that were promoted unexamined, if there are enough of them."""
         if self._unseen > _SOME:
-            self._collect(everything=True)
+            self.collect()
 
-    def _collect(self, everything: bool) -> None:
-        gc.collect(2 if everything else 0)
-        self._unseen = 0 if everything else self._unseen
+    def collect(self) -> None:
+        """Collect all that is not exempt."""
+        gc.collect()
+        self._unseen = 0
 
 
 _collector = _Collector()
@@ -85,7 +92,7 @@ def rest() -> None:
 def collect_meanwhile() -> None:
     """Collect garbage in the middle of a long evaluation if much was allocated, unless somebody waits."""
     if gc.get_count()[0] > _MANY and not (gc.isenabled() or NOW.stop.awaited or NOW.stop.asked):
-        _collector.collect_if_many()
+        _collector.collect()
 
 
 @contextmanager
@@ -102,7 +109,7 @@ def collecting_seldom() -> Iterator[None]:
     finally:
         awaited = NOW.stop.awaited or NOW.stop.asked
         if not awaited:
-            _collector.collect_if_many()
+            _collector.collect_between_programs()
         if collecting:
             _collector.let_age(_TOO_MANY if awaited else _MANY)
             gc.enable()
