@@ -77,6 +77,14 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Collect what a module's tests left, and no more: full collections of all that is left take seconds."""
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc_policy.freeze()
+
+
 @pytest.fixture(scope="session")
 def _watch() -> Watch:
     return Watch()

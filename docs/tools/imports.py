@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,8 +54,13 @@ def modules() -> dict[str, Path]:
     }
 
 
-def imported(name: str, text: str, *, is_package: bool = False) -> Iterator[Import]:
-    """Yield every name that a module imports, with what ``from a import b`` takes out of ``a`` as ``a.b``."""
+@cache
+def imported(name: str, text: str, *, is_package: bool = False) -> tuple[Import, ...]:
+    """Return every name that a module imports; what ``from a import b`` takes out of ``a`` is ``a.b``."""
+    return tuple(_imported(name, text, is_package))
+
+
+def _imported(name: str, text: str, is_package: bool) -> Iterator[Import]:
     package = name if is_package else name.rpartition(".")[0]
     tree = ast.parse(text)
     for_types = {

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.sizes import size
 
 from shardlint.cache import codec
 from shardlint.cache.codec import CannotDecode, CannotEncode, decode, encode
@@ -69,7 +70,9 @@ def same(a: Any, b: Any) -> bool:
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=size("SHARDLINT_CODEC_VALUES", 8, 25), deadline=None, suppress_health_check=list(HealthCheck)
+)
 @given(data=st.data())
 def test_each_class_comes_back(kind: type, data: st.DataObject) -> None:
     value = data.draw(_value(kind, DATA))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.checking import check
+from support.sizes import FULL
 
 from shardlint import linter
 from shardlint.api import Linter, Settings, load_settings, source_from_text
@@ -224,7 +225,7 @@ def test_files_are_evaluated_for_older_releases_only_where_they_may_differ(
         source_from_text(f"{rule.code}_{kind}.py", text)
         for rule in all_rules()
         for kind, text in (("bad", rule.bad), ("good", rule.good))
-    ]
+    ][:: 1 if FULL else 5]
     settings = Settings(devices=8, target_jax=parse_target(">=0.4.35"), preview=True)
     evaluated: list[int] = []
 
