@@ -42,15 +42,16 @@ def _read(written: object) -> object:
     return Returned[written] if isinstance(written, str) else written
 
 
+def _built(mesh: Mesh) -> jax.sharding.Mesh:
+    types = (jax.sharding.AxisType.Auto,) * len(mesh.names)
+    sizes = tuple(int(str(size)) for size in mesh.sizes)
+    return jax.make_mesh(sizes, mesh.names, axis_types=types, devices=jax.devices()[: math.prod(sizes)])
+
+
 @asks_jax("laws", encode=_written, decode=_read)
 def returned(mesh: Mesh, spec: Spec, shape: tuple[int, ...]) -> object:
     """What jit returns: a spec, or what becomes of an array that has none."""
-    types = (jax.sharding.AxisType.Auto,) * len(mesh.names)
-    sizes = tuple(int(str(size)) for size in mesh.sizes)
-    devices = jax.devices()[: math.prod(sizes)]
-    target = NamedSharding(
-        jax.make_mesh(sizes, mesh.names, axis_types=types, devices=devices), PartitionSpec(*spec.entries)
-    )
+    target = NamedSharding(_built(mesh), PartitionSpec(*spec.entries))
     try:
         constrained = jax.jit(lambda v: jax.lax.with_sharding_constraint(v, target))(np.ones(shape))
     except ValueError:
@@ -58,12 +59,27 @@ def returned(mesh: Mesh, spec: Spec, shape: tuple[int, ...]) -> object:
     found = constrained.sharding
     if not isinstance(found, NamedSharding):
         return Returned.NAMELESS
-    alone = {name for name, size in zip(mesh.names, sizes, strict=True) if size == 1}
+    alone = {name for name, size in zip(mesh.names, mesh.sizes, strict=True) if size == 1}
     return [tuple(part for part in _parts(entry) if part not in alone) for entry in found.spec]
+
+
+@asks_jax("laws")
+def raised(mesh: Mesh, spec: Spec, shape: tuple[int, ...]) -> str | None:
+    """What a jit without arguments raises for a bare spec under `jax.set_mesh`."""
+    bare = PartitionSpec(*spec.entries)
+    with jax.set_mesh(_built(mesh)):
+        try:
+            jax.jit(lambda: jax.lax.with_sharding_constraint(np.ones(shape), bare))()
+        except Exception as error:
+            return type(error).__name__
+    return None
 
 
 def _parts(entry: Entry) -> tuple[object, ...]:
     return entry if isinstance(entry, tuple) else () if entry is None else (entry,)
+
+
+_RAISED = {Returned.REFUSED: "IndivisibleError", Returned.NAMELESS: "KeyError"}
 
 
 def test_uneven_outputs_are_as_in_jax() -> None:
@@ -77,6 +93,7 @@ def test_uneven_outputs_are_as_in_jax() -> None:
         counts[verdict.returned] += 1
         if verdict.returned is not None:
             assert real is verdict.returned, told
+            assert raised(mesh, spec, shape) == _RAISED[verdict.returned], told
             assert any(isinstance(entry, Unknown) for entry in verdict.spec.entries), told
             continue
         said = [_parts(entry) for entry in verdict.spec.entries]

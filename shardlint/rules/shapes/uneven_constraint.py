@@ -47,7 +47,8 @@ activations(jnp.ones((8, 12)))
 ## What JAX says
 Nothing: the result's sharding shows the dimension replicated (JAX 0.10.2). Since JAX 0.11.2 an array that jit
 returns is split over a part of the axis where the size and the axis have a common factor: it is then refused
-(`IndivisibleError`) or, by the order of the mesh's axes, has a `GSPMDSharding` that no spec can name.
+(`IndivisibleError`) or, by the order of the mesh's axes, has a `GSPMDSharding` that no spec can name: in a
+`jit` without arguments, with a bare spec under `jax.set_mesh`, JAX raises `KeyError` for it.
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.lax.with_sharding_constraint.html
