@@ -95,8 +95,8 @@ class Returned(StrEnum):
     it as it is of size 0.
 
     JAX raises IndivisibleError (for size 0 AssertionError), or makes a sharding (`GSPMDSharding`) that no
-    spec can name. If the mesh is known from `jax.set_mesh` alone, as in a jit without arguments where the spec
-    is bare, it raises KeyError for what has no name.
+    spec can name. If the mesh is known from `jax.set_mesh` alone, as in a jit without arguments where the
+    spec is bare, it raises KeyError for what has no name.
     """
 
     REFUSED = "refused"

@@ -18,8 +18,8 @@ SHL101 | A tuple inside PartitionSpec cannot contain a nested tuple. Got partiti
     *
 SHL102 | partitions cannot overlap with unreduced axes passed to PartitionSpec. Got partitions: * and
     unreduced axes: *
-SHL102 SHL508 SHL706 SHL710 | A single NamedSharding spec specification can map every mesh axis to at most one
-    positional dimension, but * has duplicate entries for *
+SHL102 SHL508 SHL706 SHL710 | A single NamedSharding spec specification can map every mesh axis to at most
+    one positional dimension, but * has duplicate entries for *
 SHL103 | shard_map in_specs argument must refer to an axis marked as manual *, but:
 SHL103 SHL506 SHL505 SHL105 SHL502 SHL706 SHL710 | Resource axis: * of * is not found in mesh: *
 SHL104 | *: incompatible function arguments. The following argument types are supported:
@@ -83,6 +83,8 @@ SHL209 | vmap was requested to map its argument along axis * which implies that 
 SHL210 | Expected * per-device arrays *, but got *
 SHL210 | Expected shard shape * doesn't match the single device array shape * Shape of Array is * with
     sharding *
+SHL211 | Compiled object called with input * does not match the * the computation was compiled with. Here
+    are the * mismatches:
 SHL211 | Compiled object called with input sharding(s) does not match the sharding(s) the computation was
     compiled with. Here are the * mismatches:
 SHL211 | Computation was compiled for input shardings that disagree with the shardings of arguments passed
@@ -147,6 +149,7 @@ SHL505 | Axis names * did not match a rule
 SHL507 | Unknown axis rule specification type.
 SHL508 | Unsupported: Dimensions * occur more than once in array names.
 SHL509 | Trying to transform a Partitioned variable but * is not specified in metadata_params: *
+SHL613 | Array has been deleted with shape=*
 SHL701 | PartitionSpec passed to * cannot contain axis names that are of type Auto or Manual. Got
     PartitionSpec: * with axis name: * of type: *.Auto.
 SHL701 | Unreduced axes can only refer to mesh axes that are of type `Explicit` or `Manual`. Got unreduced
