@@ -34,6 +34,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.module_run import ModuleRun
+from shardlint.inference.overlays.jax.transforms.idle_axes import GRADIENT
 from shardlint.inference.programs.module_loader import Project
 from shardlint.inference.programs.program import run_module
 from shardlint.laws.core.dims import Dim, substitute
@@ -70,7 +71,8 @@ def evaluate(text: str, variables: Mapping[str, Value] | None = None, devices: i
     run.scope.variables |= {"probe": Native("probe", probe), **(variables or {})}
     problems = run_module(interpreter, run)
     assert not problems, problems
-    found.uses = interpreter.uses
+    # That a gradient is computed is no call which anybody judges.
+    found.uses = [use for use in interpreter.uses if getattr(use, "function", None) != GRADIENT]
     return found
 
 

@@ -23,6 +23,7 @@ from shardlint.inference.domain.values import (
     LibraryObject,
     Native,
     Partial,
+    ShardingValue,
     Tuple,
     Value,
     as_bool,
@@ -32,6 +33,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.dtypes import as_dtype
 from shardlint.inference.overlays.arrays.operands import Stop, given
+from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.jax.shard_map.varying import computed, variations
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.inference.overlays.pytrees.trees import tree_map
@@ -52,14 +54,15 @@ EMPTY = Tuple(())
 FOLLOWS = "follows"
 
 
-def like(tree: Value, dtype: Value | None = None) -> Value:
+def like(tree: Value, dtype: Value | None = None, stays: bool = False) -> Value:
     """Return a tree of new arrays with the shapes and boxes of another: `optax.tree.zeros_like(tree,
-    dtype)`."""
+    dtype)`. With ``stays`` they lie where the others are committed to, as outside of jit."""
     cast = dtype is not None and not is_none(dtype)
 
     def fresh(array: Array, _: str) -> Value:
         own_dtype = as_dtype(dtype) if cast and dtype is not None else array.dtype
-        return replace(array, dtype=own_dtype, weak=False, numpy=False, sharding=None, committed=None,
+        home = array.committed if stays and isinstance(array.committed, ShardingValue) else None
+        return replace(array, dtype=own_dtype, weak=False, numpy=False, sharding=home, committed=home,
                        struct=False, name=None, laid=None, made=array.origin)  # fmt: skip
 
     return map_arrays(tree, fresh)
@@ -243,7 +246,7 @@ def arguments_of(call: Call, names: str) -> Arguments:
 def _state(fields: str, args: Arguments) -> Init:
     """Return the ``init`` of a state with fields, as `_STATES` describes them."""
 
-    def made(params: Value, field: str) -> Value:
+    def made(call: Call, params: Value, field: str) -> Value:
         name, _, kind = field.partition(":")
         if name in ("count", "t"):
             return COUNT
@@ -251,11 +254,11 @@ def _state(fields: str, args: Arguments) -> Init:
             return map_arrays(
                 like(params), lambda array, _: Array((), "bool" if kind == "flag" else array.dtype)
             )
-        return like(params, args[kind] if kind else None)
+        return like(params, args[kind] if kind else None, runs_eagerly(call.interpreter))
 
     names = fields.split()
     keys = tuple(field.partition(":")[0] for field in names)
-    return lambda call, params: Tuple(tuple(made(params, field) for field in names), call.place, keys)
+    return lambda call, params: Tuple(tuple(made(call, params, field) for field in names), call.place, keys)
 
 
 def _part(name: str, args: Arguments | None = None) -> Init:

@@ -13,10 +13,10 @@ from shardlint.inference.domain.values import Array, SpecValue, Value
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Rule, Trace
-from shardlint.inference.overlays.jax.explicit.rules import elementwise
+from shardlint.inference.overlays.jax.explicit.rules import elementwise, joining
 from shardlint.inference.overlays.jax.explicit.rules import layout as rearranging
 from shardlint.inference.overlays.jax.operations import rule_of
-from shardlint.inference.overlays.jax.sharding.movement import combined, laid, layout
+from shardlint.inference.overlays.jax.sharding.movement import combined, laid, layout, lying_alike
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
@@ -25,6 +25,7 @@ from shardlint.laws.core.verdicts import Cause
 #: The rules of functions that combine their operands element by element.
 ELEMENTWISE: tuple[Rule, ...] = (
     elementwise.nary,
+    elementwise.nary_as_given,
     elementwise.where,
     elementwise.select,
     elementwise.raised,
@@ -79,6 +80,18 @@ def followed(call: Call, name: str, result: Value) -> Value:
     if found is None:
         return result
     return laid(result, replace(array.laid, spec=SpecValue(found)))
+
+
+def followed_eagerly(call: Call, name: str, result: Value) -> Value:
+    """Return the result of a function outside of jit where its operands certainly lie."""
+    rule = rule_of(name)
+    if rule in (elementwise.cast, elementwise.first_operand):
+        return lying_alike(result, call.args[:1]) if "device" not in call.kwargs else result
+    if rule in ELEMENTWISE:
+        return lying_alike(result, (*call.args, *dict.values(call.kwargs)))
+    if rule is joining.made_like and not call.kwargs.keys() & {"shape", "device"}:
+        return lying_alike(result, call.args[:1]) if len(call.args) < 3 else result
+    return result
 
 
 def spec_of_result(

@@ -48,6 +48,7 @@ from shardlint.inference.overlays.jax.operations import SYNTAX, operation_of, ru
 from shardlint.inference.overlays.jax.shard_map.operations import note_impossible
 from shardlint.inference.overlays.jax.shard_map.varying import computes
 from shardlint.inference.overlays.jax.sharding.creation_apis import PLACED
+from shardlint.inference.overlays.jax.sharding.movement import lying_alike
 from shardlint.inference.overlays.jax.transforms.given_away import uses_gone
 from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.store.effect_log import changing
@@ -105,7 +106,8 @@ def finish_operator(
     if all(not isinstance(x, Array) or x.numpy for x in operands):
         return result
     call = Call(interpreter, symbol, operands, {}, place)  # type: ignore[arg-type]
-    return _finish(call, f"{len(operands)} {symbol}", result, f"`{symbol}`", as_operator(symbol))
+    found = _finish(call, f"{len(operands)} {symbol}", result, f"`{symbol}`", as_operator(symbol))
+    return lying_alike(found, operands) if symbol != "@" and runs_eagerly(interpreter) else found
 
 
 def finish_index(interpreter: Evaluator, array: Array, key: Value, result: Value, place: Place) -> Value:

@@ -15,6 +15,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.methods import binary
 from shardlint.inference.overlays.jax.explicit import auto_layouts
+from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.jax.explicit.results import finish_operator
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
@@ -51,7 +52,8 @@ def finish_call(call: Call, result: Value) -> Value:
     if call.interpreter.context.bound_axes:
         return split_dimensions.followed(call, call.name, _drawn(call, found))
     if call.interpreter.context.in_jit is not True:
-        return found
+        eager = runs_eagerly(call.interpreter)
+        return auto_layouts.followed_eagerly(call, call.name, found) if eager else found
     if is_making(call.name) or call.name in _DRAWS:
         return made(call, found)
     return auto_layouts.followed(call, call.name, found)

@@ -8,6 +8,7 @@ from shardlint.inference.domain.values import (
     Array,
     Const,
     DictValue,
+    Instance,
     Integer,
     LibraryObject,
     ListValue,
@@ -20,7 +21,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.movement import layout
-from shardlint.inference.overlays.pytrees.nodes import parts
+from shardlint.inference.overlays.pytrees.nodes import is_whole, parts
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.verdicts import Accepted
@@ -92,9 +93,9 @@ def is_known(tree: Value) -> bool:
             return all(map(is_known, tree.items))
         case DictValue() if tree.items is not None:
             return all(map(is_known, tree.items.values()))
-        case LibraryObject():
+        case LibraryObject() | Instance():
             held = parts(tree)
-            return held is not None and all(map(is_known, held.values()))
+            return held is not None and is_whole(tree) and all(map(is_known, held.values()))
     return False
 
 
