@@ -86,9 +86,13 @@ def note_given_away(
             if array.numpy or array.struct or array.shape is None or array.dtype is None:
                 leaves.append((index, path, None))
             else:
-                home = _ONE_DEVICE if mine and _is_meshless(array) else _layout(array.committed)
-                leaves.append((index, path, Kept(array.shape, array.dtype, home)))
-    known = [kept for _, _, kept in leaves if kept is not None and kept.home is not None]
+                meshless = _is_meshless(array)
+                home = _ONE_DEVICE if mine and meshless else _layout(array.committed)
+                # What lies on one device may be copied; of what an earlier step returned, the layout is open.
+                copied = meshless and array.shape != ()
+                is_open = home is None and (placed or copied or array.committed is not None)
+                leaves.append((index, path, None if is_open else Kept(array.shape, array.dtype, home)))
+    known = [kept for _, _, kept in leaves if kept is not None]
     if len(known) < len(leaves):
         return
     for (index, path, _), answer in zip(leaves, deleted(known, results), strict=True):
