@@ -73,7 +73,12 @@ def test_a_rule_that_rests_on_absence_is_not_asked_of_a_part(
 
 
 def test_which_rules_rest_on_absence() -> None:
-    assert {rule.code for rule in all_rules() if rule.rests_on_absence} == {"SHL602", "SHL603", "SHL612"}
+    assert {rule.code for rule in all_rules() if rule.rests_on_absence} == {
+        "SHL602",
+        "SHL603",
+        "SHL612",
+        "SHL614",
+    }
 
 
 @pytest.mark.usefixtures("low")
