@@ -1,4 +1,4 @@
-"""What an array was donated to."""
+"""Donations: the call of a jitted function that deleted an array, or may have."""
 
 from __future__ import annotations
 
