@@ -138,9 +138,9 @@ class MoveUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleUse(Use):
-    """A jitted function that computes gradients, and of whose mesh some axes split none of its arguments.
+    """A jitted function that computes gradients, and in which some axes of its mesh split nothing.
 
-    All arguments are known; ``axes`` are those axes, each of several devices.
+    All its arrays are known; ``axes`` are those axes, each of several devices.
     """
 
     function: str

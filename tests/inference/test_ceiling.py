@@ -77,7 +77,6 @@ def test_which_rules_rest_on_absence() -> None:
         "SHL602",
         "SHL603",
         "SHL612",
-        "SHL614",
     }
 
 

@@ -29,6 +29,13 @@ PROGRAMS = {
     "f = jax.jit(step, in_shardings=(on(), on('x')), out_shardings=on(None, 'y'))": "",
     "f = jax.jit(lambda w, v: step(w, jax.lax.with_sharding_constraint(v, on(('x', 'y')))))\n"
     "w, v = jax.device_put(w, on()), jax.device_put(v, on('x'))": "",
+    # Arrays from outside are constants, which every device has whole.
+    "batch = jax.device_put(v, on('x'))\n"
+    "f, w = jax.jit(lambda w, v: step(w, batch)), jax.device_put(w, on())": "xy",
+    "batch = jax.device_put(v, on(('x', 'y')))\n"
+    "f, w = jax.jit(lambda w, v, b=batch: step(w, b)), jax.device_put(w, on())": "xy",
+    "per_device = jax.shard_map(lambda v: v * 2, mesh=mesh, in_specs=P('y'), out_specs=P('y'))\n"
+    "f, w = jax.jit(lambda w, v: step(w, per_device(v))), jax.device_put(w, on())": "x",
 }
 
 
@@ -47,3 +54,18 @@ def test_reported_where_more_devices_compute_the_same(program: str) -> None:
 
 def test_not_where_no_gradient_is_computed() -> None:
     assert not found(f"{HEADER}jax.jit(loss)(jax.device_put(w, on()), v)\n", "SHL614")
+
+
+def test_what_another_step_names_does_not_count() -> None:
+    other = "jax.jit(lambda v: jax.lax.with_sharding_constraint(v, on(('x', 'y'))))(v)\n"
+    reported = found(f"{HEADER}{other}jax.jit(step)(jax.device_put(w, on()), v)\n", "SHL614")
+    assert '"x" (2 devices) and "y" (4 devices)' in reported[0].message
+
+
+def test_a_constraint_that_two_steps_share() -> None:
+    shared = """def shared(w, v):
+    return loss(w, jax.lax.with_sharding_constraint(v, on(('x', 'y'))))
+for f in (jax.jit(lambda w, v: jax.grad(shared)(w, v)), jax.jit(lambda w, v: w - jax.grad(shared)(w, v))):
+    f(jax.device_put(w, on()), v)
+"""
+    assert not found(f"{HEADER}{shared}", "SHL614")

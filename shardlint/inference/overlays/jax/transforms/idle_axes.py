@@ -1,36 +1,51 @@
-"""Mesh axes that split none of the arguments of a training step: their devices all compute the same."""
+"""Mesh axes that split nothing in a training step: their devices all compute the same."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.jax.transforms.donation import is_known
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
-from shardlint.laws.core.values import Mesh, entry_axes
-from shardlint.laws.core.verdicts import Accepted
-from shardlint.model.uses import CallUse, Fact, IdleUse, Use
+from shardlint.laws.core.values import Marker, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Api
+from shardlint.model.uses import (
+    CallUse,
+    CollectiveUse,
+    Fact,
+    IdleUse,
+    LogicalAxesUse,
+    OperationUse,
+    ParameterUse,
+    Placement,
+    Use,
+)
 
 #: The name of the event that a gradient is computed inside jit.
 GRADIENT = "jax.grad(in jit)"
+#: What may lay out a part of a jitted function, though it is written outside.
+_AROUND = frozenset({Api.JIT_IN, Api.JIT_OUT, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT})
 
 
 def note_idle_axes(
     call: Call, function: str, arguments: Sequence[Value], result: Value, recorded: Sequence[Use]
 ) -> None:
     """Record a call of a jitted function that computes gradients, if an axis of the only mesh of its
-    arguments splits none of them.
+    arguments splits none of them, and nothing that the call recorded names it.
 
-    ``arguments`` are as they arrive, without static ones; ``recorded`` is what the call recorded.
+    ``arguments`` are as they arrive, without static ones. Arrays from outside are constants of the program,
+    which every device has whole (measured on JAX 0.10.2 and 0.12.0.1).
     """
     if call.interpreter.context.test or not any(
         isinstance(use, CallUse) and use.function == GRADIENT for use in recorded
     ):
         return
+    named = _named(recorded)
+    if named is None or not all(map(is_known, (*arguments, result))):
+        return
     mesh: Mesh | None = None
-    split: set[str] = set()
     for array in [array for argument in arguments for array in arrays_in(argument)]:
         known = None if array.laid is None else layout(array.laid)
         made = array.typed is not None and array.typed.mesh is None
@@ -39,11 +54,11 @@ def note_idle_axes(
         if known is None or (mesh is not None and mesh != known[0]):
             return
         mesh = known[0]
-        split |= {axis for entry in known[1].entries for axis in entry_axes(entry)}
-    if mesh is None or not all(map(is_known, (*arguments, result))):
+        named |= _axes(known[1]) or set()
+    if mesh is None:
         return
     sizes = zip(mesh.names, mesh.sizes, strict=True)
-    idle = tuple(name for name, size in sizes if isinstance(size, int) and size > 1 and name not in split)
+    idle = tuple(name for name, size in sizes if isinstance(size, int) and size > 1 and name not in named)
     if idle:
         call.interpreter.record(
             IdleUse(
@@ -56,6 +71,42 @@ def note_idle_axes(
                 axes=idle,
             )
         )
+
+
+def _named(uses: Iterable[Use]) -> set[str] | None:
+    """Return the axes that uses may name inside jit; None if they are not all known."""
+    named: set[str] = set()
+    for use in uses:
+        for spec in _specs(use):
+            axes = _axes(spec)
+            if axes is None:
+                return None
+            named |= axes
+        if isinstance(use, CollectiveUse | LogicalAxesUse):
+            named |= set(use.axes)
+    return named
+
+
+def _specs(use: Use) -> Iterator[object]:
+    """Yield the specs that a use may ask for inside jit."""
+    if isinstance(use, Placement) and (use.environment.in_jit or use.api in _AROUND):
+        yield use.spec
+    if isinstance(use, ParameterUse):
+        yield from (use.names, use.axes)
+    if isinstance(use, OperationUse):
+        yield use.out_sharding
+
+
+def _axes(spec: object) -> set[str] | None:
+    """Return the axes that a spec names; None if they are not known."""
+    if isinstance(spec, Unknown):
+        return None
+    if not isinstance(spec, Spec):
+        return set()
+    parts = [part for entry in spec.entries for part in (entry if isinstance(entry, tuple) else (entry,))]
+    if any(isinstance(part, Unknown | Marker) for part in parts):
+        return None
+    return {axis for entry in spec.entries for axis in entry_axes(entry)}
 
 
 def _facts(arguments: Sequence[Value]) -> list[Fact]:

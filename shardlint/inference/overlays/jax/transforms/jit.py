@@ -74,7 +74,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api
 from shardlint.laws.placement.spec_arity import judge_arity
 from shardlint.model.spans import Place
-from shardlint.model.uses import ArityUse, Fact
+from shardlint.model.uses import ArityUse, Fact, Use
 
 _OPTIONS = frozenset(
     "in_shardings out_shardings static_argnums static_argnames donate_argnums donate_argnames keep_unused "
@@ -119,6 +119,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
     def run(inner: Call, held: list[Argument] | None = None) -> Value:
         """Evaluate a call; ``held`` is given the placed arguments."""
         interpreter, args = inner.interpreter, list(inner.args)
+        before = len(interpreter.uses)
         dynamic = None if static is None else [i for i in range(len(args)) if i not in static[0]]
         places = {i: inner.place_of(i, "") for i in range(len(args))}
         arguments: list[Argument] | None = []
@@ -147,10 +148,14 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             seen = [Unknown("static or traced") for _ in args]
             kwargs = {k: Unknown("static or traced") for k in kwargs}
 
+        body: list[Use] = []
+
         def evaluate() -> Value:
             compiles = interpreter.context.compiles and not inner.name.endswith(TRACING)
             with _body(interpreter, call.name), interpreter.within(in_jit=True, compiles=compiles):
                 result = interpreter.call(function, seen, kwargs, inner.place, inner.opaque)
+            # Outside of any jit these are all uses of the body.
+            body.extend(interpreter.uses)
             return traced(map_arrays(result, _without_home, NO_PATH, several=True, keeps=True))
 
         def refuses() -> bool:
@@ -162,12 +167,17 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 if is_used(inner, function, seen, kwargs, at, path)
             )
 
-        def donate(result: Value) -> None:
-            """Record donated arguments that no result can take, and those that are deleted."""
+        def note(result: Value) -> None:
+            """Record donated arguments that no result can take, those that are deleted, and mesh axes that
+            split nothing."""
             names = interpreter.parameter_names(function)
             if lowers(inner):
                 note_donated(call, inner, names, received, result)
             if runs(inner):
+                if dynamic is not None:
+                    arriving = [*(received[i] for i in dynamic), *inner.kwargs.values()]
+                    recorded = [*body, *interpreter.uses[before:]]
+                    note_idle_axes(inner, function_name(function), arriving, result, recorded)
                 dynamic_values = [args[i] for i in dynamic or ()]
                 note_given_away(
                     call,
@@ -188,11 +198,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
 
         if refuses():
             return Unknown("JAX has deleted an argument")
-        recorded = len(interpreter.uses)
         result = lowered(interpreter, evaluate)
-        if runs(inner) and dynamic is not None:
-            everything = [*(received[i] for i in dynamic), *inner.kwargs.values()]
-            note_idle_axes(inner, function_name(function), everything, result, interpreter.uses[recorded:])
         if arguments is None or meet(result):
             return Unknown("JAX rejects these arguments")
         if moves:
@@ -200,7 +206,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         if held is not None:
             held += arguments
         if not given(out_shardings):
-            donate(result)
+            note(result)
             note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
             if not lowers(inner):
                 return result
@@ -213,7 +219,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             result = _place_results(inner, function, out_shardings, result, call.place)
         if meet(result):
             return Unknown("JAX rejects these out_shardings")
-        donate(result)
+        note(result)
         return _committed(inner, result)
 
     placed, description = given(in_shardings) or given(out_shardings), f"jit({function_name(function)})"
