@@ -30,6 +30,15 @@ def ask_jax() -> Callable[[Mapping[str, str]], dict[str, Any]]:
     return jax_raises
 
 
+@pytest.fixture(scope="module")
+def forked_workers() -> Iterator[None]:
+    """Lets JAX workers be forked from a process that has imported JAX, in tests of what they answer."""
+    from support.forked_workers import forked_workers
+
+    with forked_workers():
+        yield
+
+
 def _only_fast(config: pytest.Config) -> bool:
     return config.option.markexpr == "fast"
 

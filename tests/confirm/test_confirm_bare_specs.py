@@ -11,6 +11,8 @@ from support.stored_answers import stored_confirmer
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.model.findings import Confirmation
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 HEAD = """\
 import jax
 import jax.numpy as jnp

@@ -13,6 +13,8 @@ from shardlint.api import Linter, Settings, source_from_text
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.model.findings import Confirmation
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 HEAD = """\
 import jax, jax.numpy as jnp, numpy as np
 import flax.linen as nn

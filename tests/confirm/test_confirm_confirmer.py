@@ -25,6 +25,8 @@ from shardlint.laws.placement.judge import judge_placement
 from shardlint.laws.versions.era import since
 from shardlint.model.findings import Confirmation, Finding, Severity
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 READY = """print('{"ready": true, "jax": "0.10.2", "devices": 8}', flush=True)"""
 AS_TUPLE = Junk("('data',)", "tuple", data=("tuple", "data"))
 

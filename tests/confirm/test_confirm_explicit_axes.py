@@ -14,6 +14,8 @@ from shardlint.confirm.confirmer import Confirmer
 from shardlint.laws.versions.era import since
 from shardlint.model.findings import Confirmation
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 #: What JAX raises where a spec is longer than an array on Explicit axes.
 TOO_LONG = "ValueError" if since("0.11.1") else "AssertionError"
 MOVING_APIS = Path(__file__).parents[2] / "fixtures" / "moving_apis.py"

@@ -11,6 +11,8 @@ from placement_programs import CLAIMS, answers, cases
 from support.stored_answers import stored_confirmer
 from support.stored_runs import stored_run
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 #: What was once claimed wrongly: what is staged in `checkpoint`, a cotangent that `vmap` does not map, what
 #: `vmap` puts with its mapped dimension, what is filled with a traced array.
 ONCE_WRONG = {

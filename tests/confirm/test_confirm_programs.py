@@ -19,6 +19,8 @@ from shardlint.laws.core.verdicts import Accepted, Cause
 from shardlint.model.findings import Confirmation, Finding, Severity
 from shardlint.model.uses import CallUse, CarryUse, Environment, OperationUse
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 MANUAL = replace(cases.MESH, types=(AxisType.MANUAL,) * 2)
 SMALL = replace(cases.EXPLICIT, sizes=(2, 2))
 LARGE = replace(cases.EXPLICIT, sizes=(64, 64))

@@ -35,6 +35,8 @@ from shardlint.model.findings import Finding
 from shardlint.source.sources import source_from_text
 from witness_names import selected
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 CALLS = Path(__file__).parent.parent / "data" / "askable_calls.json"
 #: A call of each function of the list: name, arguments, keywords, and the types of its arrays.
 ROWS: list[Any] = json.loads(CALLS.read_text(encoding="utf-8"))

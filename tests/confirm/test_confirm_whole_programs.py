@@ -19,6 +19,8 @@ from shardlint.model.findings import Confirmation
 
 pytest.importorskip("flax")
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 #: What the types of arrays tell is not what the context tells: no mesh is set, and the spec finds none.
 WITHOUT_CONTEXT = """\
 import jax

@@ -15,7 +15,7 @@ from shardlint.confirm.init_request import InitFailed, abstract_init
 from shardlint.laws.core.values import AxisType, Mesh, Spec
 from shardlint.report.values import InitReport
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forked_workers")]
 
 MESH = Mesh(("data", "model"), (2, 4), (AxisType.AUTO,) * 2)
 HUGE = Mesh(("data", "model"), (64, 64), (AxisType.AUTO,) * 2)
@@ -203,7 +203,7 @@ def test_init_is_abstract(project: Path, init: str, mesh: Mesh | None, expected:
         ("nothing", {}, "toy_model:nothing makes an empty pytree"),
         ("exits", {}, "running toy_model:exits raised SystemExit: usage: train --model"),
         ("dies", {}, "toy_model:dies was not run: the JAX worker"),
-        ("sleeps", {"timeout": 12.0}, "did not answer within 12 s"),
+        ("sleeps", {"timeout": 5.0}, "did not answer within 5 s"),
         ("eats", {"memory": 512 << 20}, "used more than 512 MiB"),
         ("missing", {}, "importing toy_model:missing raised AttributeError"),
         ("linen", {"rules": "malformed"}, "reading the rules of toy_model:malformed raised ValueError"),

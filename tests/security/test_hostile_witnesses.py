@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hostile import CANARY, is_clean, run
+from hostile import CANARY, run
 
 pytest.importorskip("jax")
 
@@ -40,13 +42,35 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_a_keyword_or_a_name_is_never_code(call: str, tmp_path: Path) -> None:
-    tree = tmp_path / "tree"
+#: The findings of a file, as JSON has them, and what its call would make.
+Said = tuple[list[dict[str, Any]], Path]
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Said]:
+    """What is said of each call, of which one process asks one worker."""
+    folder = tmp_path_factory.mktemp("calls")
+    tree = folder / "tree"
     tree.mkdir()
-    marker = tuple(str(tmp_path / CANARY).encode())
-    code = f"open(bytes({marker}).decode(), chr(119))"  # without quotes, so that it stands in any text
-    (tree / "train.py").write_text(START + call.replace("CODE", code) + "\n")
-    done = run(tree, "check", "--confirm", "--devices", "8", "--isolated")
+    files = {}
+    for number, (name, call) in enumerate(CALLS.items()):
+        file, made = f"train_{number}.py", folder / f"{CANARY}_{number}"
+        marker = tuple(str(made).encode())
+        code = f"open(bytes({marker}).decode(), chr(119))"  # without quotes, so that it stands in any text
+        (tree / file).write_text(START + call.replace("CODE", code) + "\n")
+        files[file] = (name, made)
+    done = run(tree, "check", "--confirm", "--devices", "8", "--isolated", "--output-format", "json")
     assert done.returncode == 1, done.stdout
-    assert is_clean(tree), done.stdout
+    found: dict[str, Said] = {name: ([], made) for name, made in files.values()}
+    for finding in json.loads(done.stdout):
+        name, _ = files[Path(finding["path"]).name]
+        found[name][0].append(finding)
+    return found
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_keyword_or_a_name_is_never_code(name: str, said: dict[str, Said]) -> None:
+    findings, made = said[name]
+    assert findings
+    assert all(one["confirmation"] != "unconfirmed" for one in findings), "nobody was asked"
+    assert not made.exists(), findings
