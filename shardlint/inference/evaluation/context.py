@@ -115,14 +115,15 @@ class Scope:
     may have for what runs now; ``exposed`` are those whose objects unseen code may change; ``awaited`` are
     names that functions out of sight read, and that may still be bound here. ``rebound_code`` tells when a
     module's variable last got another function or class. ``watchers`` are told of every write. ``rebound``
-    are a module's variables that got another value, by when they did.
+    are a module's variables that got another value, by when they did, ``environmental`` those that depend on
+    variables of the environment (see `environment_reads`).
     ``within`` is the name of the innermost class around its code.
     """
 
     __slots__ = (
-        "awaited", "born", "declared_global", "declared_nonlocal", "exposed", "is_class", "is_comprehension",
-        "left_open", "module", "narrowed", "parent", "path", "rebound", "rebound_code", "variables",
-        "volatile", "watchers", "within",
+        "awaited", "born", "declared_global", "declared_nonlocal", "environmental", "exposed", "is_class",
+        "is_comprehension", "left_open", "module", "narrowed", "parent", "path", "rebound", "rebound_code",
+        "variables", "volatile", "watchers", "within",
     )  # fmt: skip
 
     def __init__(
@@ -147,6 +148,7 @@ class Scope:
         self.awaited: dict[Hashable, tuple[Set[str], Any]] = {}
         self.rebound_code = 0
         self.rebound: dict[str, When] = {}
+        self.environmental: set[str] = set()
         self.watchers: list[dict[str, list[Value]]] = []
         self.variables: dict[str, Value] = {}
         self.declared_global: set[str] = set()

@@ -18,6 +18,11 @@ def set_library_name(interpreter: Evaluator, name: str) -> None:
     interpreter.switches.add(_SETS + name)
 
 
+def library_set_by(switch: str) -> str | None:
+    """Return the library whose name a switch tells to be set, or None."""
+    return switch.removeprefix(_SETS).partition(".")[0] if switch.startswith(_SETS) else None
+
+
 def is_set(interpreter: Evaluator, name: str) -> bool:
     """Return whether the program has set a library's name, or an unknown name of its module."""
     if not interpreter.switches:

@@ -51,9 +51,10 @@ from shardlint.inference.evaluation.mutation import OF_ARRAYS, set_attribute
 from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.interpreter.functions import bind_parameters
 from shardlint.inference.machine.code_reads import look_at
+from shardlint.inference.machine.variable_reads import ENVIRONMENT, note_read
 from shardlint.inference.overlays.asked_functions import answered, or_answered
 from shardlint.inference.overlays.class_hooks import method_context
-from shardlint.inference.overlays.command_lines.defaults import default_transfer
+from shardlint.inference.overlays.command_lines.defaults import asks_environment, default_transfer
 from shardlint.inference.overlays.jax.explicit.results import finish_call
 from shardlint.inference.overlays.jax.shard_map import equal_draws
 from shardlint.inference.overlays.jax.transforms.given_away import uses_gone
@@ -312,12 +313,14 @@ def _call_external(
     opaque: bool,
     places: dict[int | str, Place],
 ) -> Value:
-    handler = transfer(function.name) or default_transfer(interpreter, function.name, len(args) + len(kwargs))
+    handler = transfer(function.name) or default_transfer(interpreter, function.name)
     answers = interpreter.settings.answers
     asks = answers is not None and answers.covers(function.name)
     if any(map(is_iterator, args)) and (handler is None or not function.name.startswith(_TAKING)):
         args = _taken(interpreter, function.name, args, place)
     if handler is None:
+        if asks_environment(function.name, len(args) + len(kwargs)):
+            note_read(interpreter, ENVIRONMENT, "")
         if asks:
             call = Call(interpreter, function.name, args, kwargs, place, opaque, places)
             if not isinstance(told := _each_alternative(interpreter, call, answered), Unknown):

@@ -51,6 +51,8 @@ def note_attribute(interpreter: Machine, value: Value | None) -> Value | None:
     return value
 
 
+#: The scope of the environment's variables, which are not known: each asked for is read here, and absent.
+ENVIRONMENT = Scope(None)
 _VOLATILE = Unknown("may change")
 
 

@@ -140,6 +140,11 @@ def _prefixes() -> frozenset[str]:
     return frozenset(found)
 
 
+def knows_library(library: str) -> bool:
+    """Return whether overlays know anything of a library."""
+    return library in _LIBRARIES or library in _prefixes()
+
+
 def transfer(name: str) -> Transfer | None:
     """Return the function that evaluates calls of a library's name, or None."""
     found: Transfer | None = merged("TABLE").get(name)

@@ -34,6 +34,8 @@ from shardlint.inference.interpreter.functions import run_function
 from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.code import parameters
 from shardlint.inference.machine.machine import Machine
+from shardlint.inference.overlays.command_lines.defaults import ASKED
+from shardlint.inference.programs.environment_reads import is_environmental, noting_reads
 from shardlint.inference.programs.reachability import Reach
 from shardlint.inference.programs.testing.runner import Tests
 from shardlint.inference.store.effect_log import EFFECTS, born
@@ -339,10 +341,13 @@ def _run_entry(
         return True
 
     try:
-        guarded(interpreter, act)
+        with noting_reads(interpreter) as reads:
+            guarded(interpreter, act)
     finally:
         interpreter.frames.clear()
         interpreter.context = Context()
+    if is_environmental(reads):
+        interpreter.switches.add(ASKED)
 
 
 def _wrapper_call(interpreter: Interpreter, native: Native) -> Callable[[], object]:

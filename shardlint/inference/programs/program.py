@@ -25,6 +25,7 @@ from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.overlays.command_lines.defaults import ASKED
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.programs.entry_points import Entries, guarded
+from shardlint.inference.programs.environment_reads import noting_environment
 from shardlint.inference.programs.module_loader import Project, drop_touched
 from shardlint.inference.programs.name_references import references_in
 from shardlint.inference.programs.testing.conftests import run_conftests
@@ -185,29 +186,32 @@ def _run_cell(interpreter: Machine, run: ModuleRun, parsed: Parsed) -> None:
 def _run_part(interpreter: Machine, run: ModuleRun, part: Part) -> bool:
     """Execute one part of a module or class body; return whether control may continue."""
     if isinstance(part, FunctionPart):
-        _in_frame(
-            interpreter,
-            run,
-            part.header,
-            lambda: define_function(interpreter, Code.of_part(part), part),
-        )
+        with noting_environment(interpreter, run):
+            _in_frame(
+                interpreter,
+                run,
+                part.header,
+                lambda: define_function(interpreter, Code.of_part(part), part),
+            )
     elif isinstance(part, ClassPart):
-        _in_frame(interpreter, run, part.header, lambda: _run_class(interpreter, run, part))
+        with noting_environment(interpreter, run):
+            _in_frame(interpreter, run, part.header, lambda: _run_class(interpreter, run, part))
     else:
         results: list[bool] = []
         _in_frame(
             interpreter,
             run,
             part.unit,
-            lambda: results.append(all(_statement(interpreter, node) for node in part.unit.body)),
+            lambda: results.append(all(_statement(interpreter, run, node) for node in part.unit.body)),
         )
         return results[0]
     return True
 
 
-def _statement(interpreter: Machine, node: Statement) -> bool:
+def _statement(interpreter: Machine, run: ModuleRun, node: Statement) -> bool:
     interpreter.tick()
-    return execute(interpreter, node)
+    with noting_environment(interpreter, run):
+        return execute(interpreter, node)
 
 
 def _in_frame(interpreter: Machine, run: ModuleRun, unit: object, action: Callable[[], None]) -> None:

@@ -35,11 +35,13 @@ from shardlint.inference.domain.values import (
     as_dim,
     as_int,
     as_size,
+    as_str,
     integer,
     is_steady,
 )
 from shardlint.inference.evaluation.disjunction import each_option, each_pair
 from shardlint.inference.evaluation.iterators import each_left, is_iterator
+from shardlint.inference.evaluation.monkeypatches import MODULE_NAME
 from shardlint.inference.evaluation.release_queries import OF_VERSION, is_of_version, note_comparison
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.arrays.methods import binary, unary
@@ -286,6 +288,9 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
         )
     x, y = _compared(x), _compared(y)
     sizes = as_size(x) is not None and as_size(y) is not None
+    if name in ("Equal", "NotEqual") and _is_main(x, y):
+        # Only the program's own file has this name.
+        return Const(name == "NotEqual")
     if _unknown(x, y) and not sizes:
         if is_of_version(x) or is_of_version(y):
             return Unknown(OF_VERSION)
@@ -306,6 +311,11 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
     return Unknown("not comparable here") if outcome is None else Const(outcome)
 
 
+def _is_main(x: Value, y: Value) -> bool:
+    """Return whether the name of an imported module is compared with that of the program."""
+    return (x is MODULE_NAME or y is MODULE_NAME) and "__main__" in (as_str(x), as_str(y))
+
+
 def _compared(value: Value) -> Value:
     """Return what an object without methods of the program's own compares as: a version as its numbers."""
     if isinstance(value, LibraryObject) and value.kind.startswith("packaging."):
@@ -324,7 +334,7 @@ def _ordered(name: str, x: Value, y: Value) -> bool | None:
             return None
     a, b = as_size(x), as_size(y)
     if a is not None and b is not None:
-        return _compare_dims(name, a, b)
+        return dims.compare(_COMPARE[name][0], a, b)
     if type(x) is type(y) and isinstance(left := _plain(x), tuple) and isinstance(right := _plain(y), tuple):
         with suppress(TypeError):
             if name not in ("Equal", "NotEqual"):
@@ -345,18 +355,6 @@ def _plain(value: Value) -> Any:
         return None
     parts = [item.value for item in value.items if isinstance(item, Const)]
     return tuple(parts) if len(parts) == len(value.items) else None
-
-
-def _compare_dims(name: str, a: dims.Dim, b: dims.Dim) -> bool | None:
-    if name in ("Equal", "NotEqual"):
-        outcome = dims.equal(a, b)
-        return None if outcome is None else outcome is (name == "Equal")
-    if name in ("GreaterThan", "LessThanEqual"):
-        return _compare_dims("LessThan" if name == "GreaterThan" else "GreaterThanEqual", b, a)
-    # a < b and a >= b, as far as provable from the difference.
-    up, down = dims.lower_bound(b - a), dims.lower_bound(a - b)
-    less = True if up is not None and up > 0 else False if down is not None and down >= 0 else None
-    return less if less is None or name == "LessThan" else not less
 
 
 def _equal(x: Value, y: Value) -> bool | None:

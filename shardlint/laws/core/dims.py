@@ -260,6 +260,19 @@ def equal(a: Dim, b: Dim) -> bool | None:
     return False if low is not None and low > 0 else None
 
 
+def compare(operator: str, a: Dim, b: Dim) -> bool | None:
+    """Return the outcome of a comparison of two dimensions (``<=``) where it is provable, else None."""
+    if operator in ("==", "!="):
+        outcome = equal(a, b)
+        return None if outcome is None else outcome is (operator == "==")
+    if operator in (">", "<="):
+        return compare("<" if operator == ">" else ">=", b, a)
+    # a < b and a >= b, as far as provable from the difference.
+    up, down = lower_bound(b - a), lower_bound(a - b)
+    less = True if up is not None and up > 0 else False if down is not None and down >= 0 else None
+    return less if less is None or operator == "<" else not less
+
+
 def lower_bound(dim: Dim) -> int | None:
     """Return a lower bound of the dimension, if its symbols' bounds imply one."""
     if isinstance(dim, int):

@@ -22,21 +22,28 @@ from shardlint.model.spans import Place
 
 #: The switch that tells that a program has defaults for what it is run with.
 ASKED = "asks for defaults"
+#: What the names of functions begin with that return variables of the environment.
+_ENVIRONMENT = "os."
 #: How deep configurations are nested, at most.
 _DEEPEST = 4
 
 
-def default_transfer(interpreter: Evaluator, name: str, count: int) -> Transfer | None:
+def default_transfer(interpreter: Evaluator, name: str) -> Transfer | None:
     """Return the function that evaluates calls of a library's name with the program's defaults, if these are
-    assumed; None for any other. ``count`` is the number of arguments.
+    assumed; None for any other.
     """
     found: Transfer | None = merged("DEFAULTS").get(name)
     if found is None:
         return None
-    if count > 1 or not name.startswith("os."):
-        # The environment may have a variable for which the program has no default.
+    if not name.startswith(_ENVIRONMENT):
         interpreter.switches.add(ASKED)
     return found if interpreter.settings.defaults else None
+
+
+def asks_environment(name: str, count: int) -> bool:
+    """Return whether a call of a library's name with so many arguments asks for a variable of the environment
+    for which the program has a default."""
+    return count > 1 and name.startswith(_ENVIRONMENT) and name in merged("DEFAULTS")
 
 
 def by_default(name: str, value: Value, place: Place) -> Value:

@@ -115,8 +115,8 @@ def _local_devices(call: Call) -> Value:
 def _config_update(call: Call) -> Value:
     name, value = call.bind("name", "val")
     count = as_dim(value)
-    if as_str(name) == "jax_num_cpu_devices" and count is not None:
-        call.interpreter.device_count = count
+    if as_str(name) == "jax_num_cpu_devices":
+        call.interpreter.device_count = call.interpreter.device_count if count is None else count
         call.interpreter.switches.add("cpu devices")
     if as_str(name) == "jax_disable_vmap_shmap_error":
         call.interpreter.switches.add("no error of vmap and shard_map")
