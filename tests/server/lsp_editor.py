@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from forked_servers import forking_command
 from lsprotocol import types
 from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient
@@ -46,6 +47,11 @@ class Editor(LanguageClient):
             types.WORKSPACE_INLAY_HINT_REFRESH: _refresh_inlay_hints,
         }
         register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, **ours})
+
+    async def start_io(self, cmd: str, *args: str, **options: Any) -> None:
+        """Start the server, by a fork."""
+        assert cmd == sys.executable
+        await super().start_io(*forking_command(args), **options)
 
     async def start(
         self,

@@ -118,7 +118,9 @@ def _execute(request: Mapping[str, Any], streams: Sequence[int], connection: soc
         for standard, stream in enumerate(streams):
             os.dup2(stream, standard)
             os.close(stream)
-        sys.stdin, sys.stdout, sys.stderr = map(_opened, (sys.stdin, sys.stdout, sys.stderr))
+        sys.stdin = sys.__stdin__ = _opened(sys.stdin)  # type: ignore[misc]
+        sys.stdout = sys.__stdout__ = _opened(sys.stdout)  # type: ignore[misc]
+        sys.stderr = sys.__stderr__ = _opened(sys.stderr)  # type: ignore[misc]
         os.environ.clear()
         os.environ.update(request["environment"])
         os.chdir(request["folder"])
