@@ -82,9 +82,12 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 class Reader:
-    """Who does what a page shows, in a folder that is made for it."""
+    """Who does what a page shows, in a folder that is made for it.
 
-    def __init__(self, page: str, folder: Path) -> None:
+    ``program`` is the text of the command ``shardlint``, if it is not this tree's.
+    """
+
+    def __init__(self, page: str, folder: Path, program: str | None = None) -> None:
         self.page, self.folder = page, folder
         self.changes_shardlint = any(block.is_part for block in blocks(page))
         root = folder if self.changes_shardlint else ROOT
@@ -95,7 +98,8 @@ class Reader:
             made.mkdir(exist_ok=True)
         paths = [str(root), str(root / "server")]
         shim = tools / "shardlint"
-        shim.write_text(_SHARDLINT.format(python=sys.executable, paths=paths), encoding="utf-8")
+        text = None if self.changes_shardlint else program
+        shim.write_text(text or _SHARDLINT.format(python=sys.executable, paths=paths), encoding="utf-8")
         shim.chmod(0o755)
         self.environment = {
             **{key: value for key, value in os.environ.items() if key not in ("FORCE_COLOR", "XLA_FLAGS")},

@@ -10,6 +10,7 @@ from pathlib import Path
 import jax
 import pytest
 import yaml
+from support.command import forked_program
 from support.jax_answers import jax_raises
 
 import examples
@@ -34,7 +35,7 @@ def releases_in(text: str) -> set[str]:
 
 def different_sessions(page: str, folder: Path) -> list[str]:
     """What a page's sessions print, and its commands, otherwise than it says."""
-    reader = Reader(page, folder)
+    reader = Reader(page, folder, forked_program())
     found = [
         f"{session.printed}\nis not\n{session.block.text}"
         for session in reader.sessions()

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from support import forking
 from support.fork_server import ForkServer
 from support.forking import Forked
 
@@ -72,6 +73,15 @@ def run_decoded(
     for text in ("Traceback", "internal error", "Exception ignored"):
         assert text not in said, said
     return subprocess.CompletedProcess(done.args, done.returncode, out, said)
+
+
+def forked_program() -> str:
+    """Return the text of a program that is the command ``shardlint``, by a fork."""
+    folder, start = str(Path(forking.__file__).parent), ["-I", "-c", START]
+    return (
+        f"#!{sys.executable} -IS\nimport sys\nsys.path.insert(0, {folder!r})\nfrom forking import main\n"
+        f"sys.exit(main({_server().address!r}, *{start!r}, *sys.argv[1:]))\n"
+    )
 
 
 @cache

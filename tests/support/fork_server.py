@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
 import json
 import os
 import runpy
@@ -17,7 +18,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 #: How the variables begin that a process reads as it imports.
 AT_START = ("PYTHON", "JAX_", "SHARDLINT_JAX")
@@ -140,10 +141,14 @@ def _execute(request: Mapping[str, Any], streams: Sequence[int], connection: soc
         os._exit(status)
 
 
-def _opened(stream: TextIO) -> IO[Any]:
+def _opened(stream: TextIO) -> io.TextIOWrapper:
     """Open a standard stream anew, as Python has opened it for this process."""
-    buffering = 1 if stream.line_buffering else -1
-    return open(stream.fileno(), stream.mode, buffering, stream.encoding, stream.errors, closefd=False)
+    assert isinstance(stream, io.TextIOWrapper)
+    buffering = 0 if isinstance(stream.buffer, io.RawIOBase) else -1  # as with PYTHONUNBUFFERED
+    binary = open(stream.fileno(), f"{stream.mode}b", buffering, closefd=False)  # noqa: SIM115
+    return io.TextIOWrapper(
+        binary, stream.encoding, stream.errors, None, stream.line_buffering, stream.write_through
+    )
 
 
 def _run(arguments: Sequence[str]) -> None:
