@@ -82,6 +82,8 @@ def attribute_along(bases: Iterable[Value], name: str) -> Value | None:
     return None
 
 
+#: Classes of Python's whose functions are methods of what derives from them.
+_OF_CONTAINERS = tuple(f"builtins.{name}." for name in ("dict", "float", "int", "list", "str", "tuple"))
 #: Stands for any attribute name.
 ANY = "*"
 
@@ -92,28 +94,9 @@ def may_change(cls: ClassValue, name: str) -> bool:
     return bool(volatile) and not volatile.isdisjoint((name, ANY, "__dict__"))
 
 
-#: Library classes whose instances behave like their value.
-_MIXED = frozenset({"builtins.str", "builtins.int", "enum.StrEnum", "enum.IntEnum", "enum.IntFlag"})
-
-
-#: Methods of texts and numbers that a class may override.
-_OF_VALUES = frozenset(
-    name for kind in (str, int) for name in dir(kind) if name[:2] == "__" and name not in dir(object)
-) | {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__"}
-
-
-def mixed_in_value(value: Value) -> Value | None:
-    """Return the text or number that a member of an enumeration also is; None for other values."""
-    if not isinstance(value, Instance) or value.cls.members is None or not library_bases(value.cls) & _MIXED:
-        return None
-    if not _OF_VALUES.isdisjoint(value.cls.attributes):
-        return Unknown(f"a member of `{value.cls.name}`, which does as it likes")
-    return value.attributes.get("_value_") or Unknown("the value of a member")
-
-
 def method_of(function: Value, receiver: Value, cls: ClassValue) -> Value:
     """Return ``receiver.name`` for a class attribute: functions become bound methods."""
-    if isinstance(function, Function):
+    if isinstance(function, Function) or _is_method(function):
         return Bound(function, receiver)
     if isinstance(function, Native) and function.wraps is not None:
         return Bound(function, receiver)
@@ -122,6 +105,11 @@ def method_of(function: Value, receiver: Value, cls: ClassValue) -> Value:
     if isinstance(function, LibraryObject) and function.kind == "builtins.staticmethod":
         return function.fields["function"]
     return function
+
+
+def _is_method(function: Value) -> bool:
+    """Return whether a class attribute is a method of one of Python's classes: ``dict.__getitem__``."""
+    return isinstance(function, External) and function.name.startswith(_OF_CONTAINERS)
 
 
 def special_method(receiver: Instance, name: str) -> Value | None:
@@ -175,13 +163,3 @@ PLAIN_BASES = frozenset(
         "chex.dataclass",
     }
 )
-
-
-def new_instance(interpreter: Evaluator, cls: ClassValue, place: Place) -> Value:
-    """Evaluate ``object.__new__(cls)``."""
-    bases = library_bases(cls)
-    if cls.members is not None or not bases <= PLAIN_BASES - {"typing.NamedTuple"}:
-        return Unknown(f"an instance of `{cls.name}`")
-    made = Instance(cls, {}, has_unknown_base(cls), place, interpreter.path)
-    interpreter.unseen.note_special_methods(cls, made.attributes)
-    return made

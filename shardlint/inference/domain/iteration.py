@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Callable, Hashable, Sequence
 
-from shardlint.inference.domain.classes import class_attribute, mixed_in_value
+from shardlint.inference.domain.builtin_bases import mixed_in_value, seen_as
+from shardlint.inference.domain.classes import class_attribute
 from shardlint.inference.domain.havoc import forget_contents
 from shardlint.inference.domain.lattice import join, options
 from shardlint.inference.domain.values import (
@@ -38,6 +39,8 @@ _MAX_NESTED = 10_000
 def iterate(value: Value) -> tuple[Value, ...] | None:
     """Return the items of a value, or None if they are unknown or too many."""
     items: tuple[Value, ...] | None = None
+    if type(value) is Instance:
+        value = seen_as(value, "__iter__")
     if isinstance(value, Tuple):
         items = value.items
     elif isinstance(value, ListValue):
@@ -123,13 +126,13 @@ def _entry(entry: object, place: Place | None) -> Value:
 
 
 class _TextMember(str):
-    """A member of an enumeration that is also a text: equal texts are the same key."""
+    """An object, such as a member of an enumeration, that is also a text: equal texts are the same key."""
 
     member: Instance
 
 
 class _NumberMember(int):
-    """A member of an enumeration that is also a number."""
+    """An object that is also a number."""
 
     member: Instance
 
@@ -175,7 +178,7 @@ def hashable(value: Value) -> tuple[bool, Hashable]:
         return True, value.value
     if isinstance(value, (ClassValue, Function)) or _is_variable_class(value):
         return True, value
-    if isinstance(value, Instance) and value.cls.members is not None:
+    if isinstance(value, Instance):
         return _member_key(value)
     if isinstance(value, SpecValue) and equal_specs(value.spec, value.spec):
         return True, value.spec
@@ -191,11 +194,15 @@ def _is_variable_class(value: Value) -> bool:
 
 
 def _member_key(member: Instance) -> tuple[bool, Hashable]:
-    """Return the key of a member of an enumeration: itself, and the text or number that it also is."""
-    if member not in (member.cls.members or {}).values() or class_attribute(member.cls, "__eq__") is not None:
+    """Return the key of a member of an enumeration, or another object that is a text or number: itself, and
+    that text or number."""
+    enumerated = member.cls.members is not None
+    if enumerated and member not in (member.cls.members or {}).values():
+        return False, None
+    if enumerated and class_attribute(member.cls, "__eq__") is not None:
         return False, None
     mixed = mixed_in_value(member)
-    if mixed is None:
+    if mixed is None and enumerated:
         return True, member
     if not isinstance(mixed, Const) or not isinstance(mixed.value, str | int):
         return False, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shardlint.inference.domain.builtin_bases import seen_as
 from shardlint.inference.domain.havoc import ITERATOR
 from shardlint.inference.domain.iteration import VIEWS
 from shardlint.inference.domain.values import (
@@ -11,6 +12,7 @@ from shardlint.inference.domain.values import (
     Const,
     DictValue,
     Function,
+    Instance,
     Integer,
     LibraryObject,
     ListValue,
@@ -32,6 +34,9 @@ _TRUE = frozenset({Function, Native, ClassValue, MeshValue, ShardingValue, Bound
 
 def truth(value: Value) -> bool | None:
     """Return whether a value is true, or None if undecided."""
+    if isinstance(value, Instance):
+        held = seen_as(value, "__bool__", "__len__")
+        return None if held is value else truth(held)
     if isinstance(value, Const):
         return bool(value.value)
     if isinstance(value, Integer):

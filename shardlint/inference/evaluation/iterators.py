@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeGuard
 
+from shardlint.inference.domain.builtin_bases import seen_as
 from shardlint.inference.domain.classes import class_attribute, operator_method
 from shardlint.inference.domain.havoc import ITERATOR, forget, forget_contents, lose_position
 from shardlint.inference.domain.iteration import MAX_UNROLLED, VIEWS, constant, element, hashable, iterate
@@ -86,6 +87,7 @@ def iterator_of(interpreter: Evaluator, value: Value, place: Place) -> LibraryOb
             if is_iterator(found) or isinstance(found, Instance)
             else _unknown(interpreter, found, place)
         )
+    value = seen_as(value, "__iter__")
     if isinstance(value, DictValue):
         return _dict_iterator(interpreter, "view.keys", value, place)
     if isinstance(value, LibraryObject) and value.kind in VIEWS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from shardlint.inference.domain.builtin_bases import HELD, held_value, holds_items
 from shardlint.inference.domain.classes import PerhapsMissing, class_attribute, operator_method
 from shardlint.inference.domain.havoc import CODE, forget, forget_contents
 from shardlint.inference.domain.iteration import hashable
@@ -76,6 +77,8 @@ def set_attribute(
             _call_changer(interpreter, receiver, setter[0], [*setter[1], value], place)
         elif name == "__class__":
             _set_class(interpreter, receiver, value)
+        elif name == "__dict__":
+            _set_namespace(interpreter, receiver, value)
         else:
             store_attribute(interpreter, receiver, name, value)
     elif isinstance(receiver, ClassValue):
@@ -120,6 +123,9 @@ def store_attribute(interpreter: Evaluator, receiver: Instance | ClassValue, nam
         changing(receiver)
         if receiver.forgotten:
             forget(value)
+        elif "__dict__" in receiver.attributes:
+            set_item(interpreter, _namespace(receiver), Const(name), value, receiver.origin or _NOWHERE)
+            return
     elif type(value) in CODE:
         interpreter.unseen.note_changed(receiver)
     since = interpreter.path_since(receiver.path)
@@ -130,7 +136,7 @@ def _call_changer(
     interpreter: Evaluator, receiver: Instance, changer: Value, args: list[Value], place: Place | None
 ) -> None:
     """Call the function that changes an attribute; the object becomes unknown if it is not followed."""
-    if isinstance(changer, Function):
+    if isinstance(changer, Function | External):
         interpreter.call(changer, args, {}, place or receiver.origin or _NOWHERE)
     else:
         forget(Tuple(tuple(args)))
@@ -144,6 +150,32 @@ def _set_class(interpreter: Evaluator, receiver: Instance, value: Value) -> None
     else:
         receiver.cls = ClassValue(receiver.cls.name, (Unknown("another class"),), {}, opaque=True)
         forget(receiver)
+
+
+def _set_namespace(interpreter: Evaluator, receiver: Instance, value: Value) -> None:
+    """``x.__dict__ = d``: from then on, the items of the dict are the attributes, also those set later."""
+    changing(receiver)
+    held = {HELD: receiver.attributes[HELD]} if HELD in receiver.attributes else {}
+    if interpreter.path_since(receiver.path) or receiver.forgotten:
+        forget(Tuple((receiver, value)))
+        return
+    forget(Tuple(tuple(one for name, one in receiver.attributes.items() if name != HELD)))
+    receiver.attributes.clear()
+    receiver.attributes.update(held | {"__dict__": value})
+
+
+def _namespace(receiver: Instance) -> Value:
+    """Return the dict that an object was given for its attributes."""
+    space = receiver.attributes["__dict__"]
+    return held_value(space) or space
+
+
+def in_namespace(receiver: Instance, name: str) -> Value | None:
+    """Return an attribute in the dict that an object was given for them; None if it is not there."""
+    space = _namespace(receiver)
+    if not isinstance(space, DictValue) or space.items is None:
+        return Unknown(f"`{name}` in a dict that is not known")
+    return space.items.get(name)
 
 
 def _set_of_function(interpreter: Evaluator, receiver: Function, name: str, value: Value) -> None:
@@ -201,7 +233,9 @@ def delete_attribute(
 
 
 def _drop(interpreter: Evaluator, receiver: Instance | ClassValue, name: str) -> None:
-    if not interpreter.path_since(receiver.path):
+    if "__dict__" in receiver.attributes and isinstance(receiver, Instance):
+        forget(_namespace(receiver))
+    elif not interpreter.path_since(receiver.path):
         receiver.attributes.pop(name, None)
     elif name in receiver.attributes:
         forget(receiver.attributes[name])
@@ -279,6 +313,8 @@ def augment(interpreter: Evaluator, operator: str, left: Value, right: Value, pl
     """Evaluate ``left <op>= right`` for objects that are mutated in place; None for others."""
     if isinstance(left, Instance):
         method = class_attribute(left.cls, _IN_PLACE.get(operator, ""))
+        if method is None and holds_items(left) and (held := held_value(left)) is not None:
+            return left if augment(interpreter, operator, held, right, place) is held else None
         return None if method is None else interpreter.call(Bound(method, left), [right], {}, place)
     if isinstance(left, ListValue) and operator == "Add" and interpreter.certain(left.path):
         changing(left)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from shardlint.inference.domain.builtin_bases import holds_items
 from shardlint.inference.domain.classes import library_bases, operator_method
 from shardlint.inference.domain.havoc import CODE, HOLDING, NAMESPACE, forget, forget_contents, lose_code
 from shardlint.inference.domain.lattice import combined, options, tagged
@@ -139,7 +140,7 @@ def call_value(
             args = _taken(interpreter, function.description, args, place)
         call = Call(interpreter, function.description, args, kwargs, place, opaque, places)
         # A container's method stores a value with alternatives as one item.
-        keeps = bool(args) and isinstance(args[0], (ListValue, DictValue))
+        keeps = bool(args) and (isinstance(args[0], (ListValue, DictValue)) or holds_items(args[0]))
         if keeps or (function.whole is not None and function.whole(call)):
             return _attempt(function.call, call)
         return _each_alternative(interpreter, call, partial(_attempt, function.call))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.conditions.narrowing import refine
+from shardlint.inference.domain.builtin_bases import MAPPING, seen_as
 from shardlint.inference.domain.havoc import forget, forget_contents
 from shardlint.inference.domain.iteration import hashable, too_large
 from shardlint.inference.domain.lattice import combined, join, join_tagged, join_variables, options, same_kind
@@ -165,6 +166,7 @@ def _dict(interpreter: Machine, node: cst.Dict) -> Value:
     for entry in node.elements:
         value = evaluate(interpreter, entry.value)
         if isinstance(entry, cst.StarredDictElement):
+            value = seen_as(value, *MAPPING)
             if isinstance(value, DictValue) and value.items is not None:
                 items |= value.items
             else:
@@ -309,6 +311,7 @@ def _arguments(interpreter: Machine, nodes: Sequence[cst.Arg]) -> _Arguments:
                     places[len(args)] = origin
                 args.append(item)
         elif node.star == "**":
+            value = seen_as(value, *MAPPING)
             known = isinstance(value, DictValue) and value.items is not None
             if known and isinstance(value, DictValue) and value.items is not None:
                 kwargs.update({str(key): item for key, item in value.items.items()})

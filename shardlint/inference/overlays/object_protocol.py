@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.domain.classes import class_attribute, mixed_in_value
+from shardlint.inference.domain.builtin_bases import mixed_in_value
+from shardlint.inference.domain.classes import class_attribute
 from shardlint.inference.domain.havoc import forget_contents
 from shardlint.inference.domain.values import (
     Bound,
@@ -13,6 +14,7 @@ from shardlint.inference.domain.values import (
     DictValue,
     Instance,
     LibraryObject,
+    ListValue,
     Native,
     Tuple,
     Value,
@@ -47,7 +49,8 @@ def delegate(value: Value) -> Value:
 def as_argument(value: Value) -> Value:
     """Return an argument as JAX and numpy receive it: of a variable, its array. A tree keeps its class."""
     delegated = delegate(value)
-    return value if isinstance(delegated, DictValue) else delegated
+    tree = isinstance(value, Instance) and isinstance(delegated, Tuple | ListValue)
+    return value if tree or isinstance(delegated, DictValue) else delegated
 
 
 def object_item(interpreter: Evaluator, receiver: LibraryObject, key: Value, place: Place) -> Value:

@@ -24,7 +24,7 @@ Transfer = Callable[[Call], Value]
 _BASE = (
     "python.builtins.functions", "python.stdlib.environment", "python.stdlib.versions",
     "python.stdlib.collections", "python.builtins.iterators", "python.stdlib.itertools",
-    "python.builtins.objects",
+    "python.builtins.objects", "python.builtins.derived_classes",
     "python.stdlib.dataclasses", "python.stdlib.enums", "python.stdlib.records",
     "python.stdlib.function_caches", "python.builtins.descriptors", "python.builtins.namespaces",
     "python.stdlib.literals",

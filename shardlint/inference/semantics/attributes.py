@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shardlint.inference.domain.builtin_bases import holder, mixed_in_value
 from shardlint.inference.domain.classes import (
     PLAIN_BASES,
     class_attribute,
@@ -11,7 +12,6 @@ from shardlint.inference.domain.classes import (
     library_bases,
     lineage,
     may_change,
-    mixed_in_value,
 )
 from shardlint.inference.domain.havoc import NAMESPACE, blur, forget, lose_code, open_cells
 from shardlint.inference.domain.values import (
@@ -45,6 +45,7 @@ from shardlint.inference.evaluation.descriptors import is_data, read, read_of
 from shardlint.inference.evaluation.disjunction import each_option
 from shardlint.inference.evaluation.iterators import is_iterator
 from shardlint.inference.evaluation.monkeypatches import is_set
+from shardlint.inference.evaluation.mutation import in_namespace
 from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.machine.variable_reads import note_attribute
 from shardlint.inference.overlays.arrays.attributes import is_of_jax
@@ -214,6 +215,8 @@ def plain_attribute(interpreter: Machine, value: Instance, name: str, place: Pla
         assert found is not None
         return read(interpreter, found, name, value, value.cls, place)
     held = value.attributes.get(name)
+    if held is None and "__dict__" in value.attributes:
+        held = in_namespace(value, name)
     if held is not None:
         return held
     if name == "__class__":
@@ -233,11 +236,11 @@ def plain_attribute(interpreter: Machine, value: Instance, name: str, place: Pla
         inherited = instance_attribute(base, value, name)
         if inherited is not None:
             return inherited
-    text_or_number = mixed_in_value(value)
+    text_or_number = None if value.cls.members is None else mixed_in_value(value)
     if text_or_number is not None:
         return interpreter.attribute(text_or_number, name, place)
     elsewhere = f"`{value.cls.name}.{name}` may be set elsewhere"
-    if has_unknown_base(value.cls) or not bases <= PLAIN_BASES:
+    if has_unknown_base(value.cls) or (not bases <= PLAIN_BASES and holder(value.cls) is None):
         # A method of a library's may call those of the program.
         lose_code(value)
     if has_unknown_base(value.cls) or hides_attributes(bases):
@@ -247,7 +250,7 @@ def plain_attribute(interpreter: Machine, value: Instance, name: str, place: Pla
     if name in _OF_ANYTHING:
         return Unknown(f"`{value.cls.name}.{name}`")
     computes = class_attribute(value.cls, "__getattr__")
-    if isinstance(computes, Function):
+    if isinstance(computes, Function | External):
         if value.opaque:
             return Unknown(elsewhere)
         return interpreter.call(Bound(computes, value), [Const(name)], {}, place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shardlint.inference.domain.builtin_bases import HOLDERS
 from shardlint.inference.domain.classes import (
     PLAIN_BASES,
     all_fields,
@@ -26,6 +27,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.class_hooks import FIELD_BASES, call_library_class, created, followed_bases
+from shardlint.inference.overlays.python.builtins.derived_classes import hold, initialise
 from shardlint.inference.overlays.python.stdlib.dataclasses import (
     field_default,
     is_init_only,
@@ -102,6 +104,8 @@ def _make(interpreter: Evaluator, call: Call, cls: ClassValue, maker: Value) -> 
                 forget(option)
             elif init is not None:
                 interpreter.call(Bound(init, option), call.args, call.kwargs, call.place, call.opaque)
+            else:
+                initialise(interpreter, option, call)
         elif isinstance(option, Unknown):
             init = class_attribute(cls, "__init__")
             if isinstance(init, Function):
@@ -119,13 +123,14 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
         return DictValue(dict(call.kwargs.items()), call.place, interpreter.path)
     if cls.members is not None or "builtins.type" in bases:
         return Unknown(f"an instance of `{cls.name}`")
-    opaque = has_unknown_base(cls) or not bases <= (PLAIN_BASES | followed_bases())
+    opaque = has_unknown_base(cls) or not bases <= (PLAIN_BASES | HOLDERS.keys() | followed_bases())
     if (made := call_library_class(call, cls, bases)) is not None:
         return made
     instance = Instance(cls, {}, opaque, call.place, interpreter.path)
     if opaque:
         # The constructor of a library's class may call methods of this one.
         lose_code(instance)
+    hold(interpreter, instance, call)
     init = class_attribute(cls, "__init__")
     if init is not None and not _generates_init(cls):
         _construct(interpreter, call, instance, init, list(call.args), call.kwargs, call.opaque)
@@ -141,7 +146,7 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
         if isinstance(filled, Instance) and not filled.opaque:
             return Tuple(tuple(filled.attributes.values()), call.place, tuple(filled.attributes), cls)
         return filled
-    if call.args or call.kwargs:
+    if not initialise(interpreter, instance, call) and (call.args or call.kwargs):
         instance.opaque = True
     return instance
 

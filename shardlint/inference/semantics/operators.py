@@ -8,7 +8,8 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.domain import name_links
-from shardlint.inference.domain.classes import class_attribute, lineage, mixed_in_value, special_method
+from shardlint.inference.domain.builtin_bases import mixed_in_value, seen_as
+from shardlint.inference.domain.classes import class_attribute, lineage, special_method
 from shardlint.inference.domain.havoc import forget_contents
 from shardlint.inference.domain.iteration import VIEWS, hashable, iterate
 from shardlint.inference.domain.lattice import options
@@ -52,6 +53,7 @@ from shardlint.inference.overlays.jax.sharding.mesh_arguments import AXIS_TYPES
 from shardlint.inference.overlays.jax.sharding.specs import spec_operation
 from shardlint.inference.overlays.object_protocol import delegate
 from shardlint.inference.overlays.python.builtins.strings import percent
+from shardlint.inference.overlays.python.stdlib.collections import equal_dicts
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.meshes.construction import equal_meshes
@@ -281,11 +283,8 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
         return undecided("identity is not known", x, y) if outcome is None else told
     if name in ("In", "NotIn"):
         outcome = _has(interpreter, y, x, place)
-        return (
-            undecided("membership is not known", x, y)
-            if outcome is None
-            else Const(outcome is (name == "In"))
-        )
+        told = Const(outcome is (name == "In"))
+        return undecided("membership is not known", x, y) if outcome is None else told
     x, y = _compared(x), _compared(y)
     sizes = as_size(x) is not None and as_size(y) is not None
     if name in ("Equal", "NotEqual") and _is_main(x, y):
@@ -368,6 +367,8 @@ def _equal(x: Value, y: Value) -> bool | None:
             return False
         outcomes = [_alike(a, b) for a, b in zip(x.items, y.items, strict=True)]
         return False if False in outcomes else None if None in outcomes else True
+    if isinstance(x, DictValue) and isinstance(y, DictValue):
+        return equal_dicts(x, y, _alike)
     if isinstance(x, External) and isinstance(y, External):
         types = x.name.startswith(AXIS_TYPES) and y.name.startswith(AXIS_TYPES)
         return True if x.name == y.name else False if types else None
@@ -379,11 +380,9 @@ def _equal(x: Value, y: Value) -> bool | None:
         return equal_meshes(x.mesh, y.mesh)
     if isinstance(x, ShardingValue) and isinstance(y, ShardingValue):
         return False if _equal(x.mesh, y.mesh) is False or _equal(x.spec, y.spec) is False else None
-    if isinstance(x, Const) and isinstance(y, (Tuple, ListValue, DictValue)):
-        return False
-    if isinstance(y, Const) and isinstance(x, (Tuple, ListValue, DictValue)):
-        return False
-    return None
+    constants = [isinstance(one, Const) for one in (x, y)]
+    held = [isinstance(one, Tuple | ListValue | DictValue) for one in (x, y)]
+    return False if any(constants) and any(held) else None
 
 
 #: The method that a comparison calls on its left side, and on its right side if the left one has none.
@@ -397,6 +396,7 @@ _REFLECTED = {
 def _has(interpreter: Evaluator, container: Value, item: Value, place: Place | None) -> bool | None:
     """Evaluate ``item in container``; objects of the program have their method called."""
     at = place or Span("", 1, 1, 1, 1)
+    container = seen_as(container, "__contains__")
     if is_iterator(container):
         return _is_left(interpreter, container, item, at)
     if not isinstance(container, Instance):

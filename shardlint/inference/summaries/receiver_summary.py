@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Set
 from typing import TYPE_CHECKING
 
+from shardlint.inference.domain.builtin_bases import HELD
 from shardlint.inference.domain.classes import all_fields, class_attribute, library_bases, lineage
 from shardlint.inference.domain.deep_copy import copied
 from shardlint.inference.domain.unknown_choices import Choice
@@ -161,7 +162,7 @@ def _constructed(
                 if name in changing or _waits(value)
                 else value
                 for name, value in instance.attributes.items()
-                if name not in fields
+                if name not in fields and name != HELD
             }
         trace = around.swap(interpreter)
         interpreter.problems += trace.problems

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shardlint.inference.domain.classes import class_attribute, mixed_in_value, operator_method
+from shardlint.inference.domain.builtin_bases import mixed_in_value, seen_as
+from shardlint.inference.domain.classes import class_attribute, operator_method
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.iteration import VIEWS, constant, hashable, iterate, viewed
 from shardlint.inference.domain.truthiness import truth
@@ -40,6 +41,7 @@ from shardlint.model.spans import Place
 
 def _len(call: Call) -> Value:
     (value,) = call.bind("obj")
+    value = seen_as(value or NONE, "__len__")
     if isinstance(value, Array | Devices) and value.shape:
         return integer(value.shape[0])
     if isinstance(value, Tuple):

@@ -28,6 +28,8 @@ _FRAME = "types.FrameType"
 
 def namespace(of: Value) -> Value:
     """Return the attributes of an object as a dict; a change of the dict changes the object."""
+    if isinstance(of, Instance) and "__dict__" in of.attributes:
+        return of.attributes["__dict__"]
     return LibraryObject(NAMESPACE, {"of": of})
 
 

@@ -6,6 +6,7 @@ import numbers
 from collections import abc
 from collections.abc import Callable
 
+from shardlint.inference.domain.builtin_bases import held_value, mixed_in_value
 from shardlint.inference.domain.classes import (
     PerhapsMissing,
     attribute_along,
@@ -16,8 +17,6 @@ from shardlint.inference.domain.classes import (
     lineage,
     may_change,
     method_of,
-    mixed_in_value,
-    new_instance,
 )
 from shardlint.inference.domain.havoc import blur, forget, forget_contents, forget_variables
 from shardlint.inference.domain.lattice import options
@@ -55,6 +54,7 @@ from shardlint.inference.evaluation.mutation import delete_attribute, set_attrib
 from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.overlays.class_hooks import instance_attribute
 from shardlint.inference.overlays.jax.tree_paths import KEYS
+from shardlint.inference.overlays.python.builtins.derived_classes import new_instance
 from shardlint.inference.overlays.registry import is_known
 from shardlint.laws.core.values import Unknown
 from shardlint.model.origins import plain_kind
@@ -147,6 +147,8 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
         return False if cls.name in _CLASSES else None
     if isinstance(value, Unknown | External | Native | LibraryObject):
         return None
+    if isinstance(cls, External) and isinstance(value, Instance) and cls.name in library_bases(value.cls):
+        return True
     if isinstance(cls, ClassValue):
         if _customises_isinstance(cls):
             return None
@@ -156,7 +158,7 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
         if isinstance(value, Tuple) and value.cls is not None:
             return cls in lineage(value.cls)
         return False if _is_plain(value) and _checks_plainly(cls) else None
-    mixed = mixed_in_value(value)
+    mixed = held_value(value) or mixed_in_value(value)
     if mixed is not None:
         return _is_instance(mixed, cls)
     if isinstance(cls, External) and cls.name in _CLASSES and not isinstance(value, Instance):
@@ -310,7 +312,9 @@ def _new(call: Call) -> Value:
     """``object.__new__(cls)``."""
     cls = call.args[0] if call.args else None
     if isinstance(cls, ClassValue):
-        return new_instance(call.interpreter, cls, call.place)
+        return new_instance(
+            call.interpreter, cls, call.place, call.args[1:], dict(call.kwargs.items()), call.opaque
+        )
     return Unknown("an object of a class that is not known")
 
 
@@ -368,12 +372,12 @@ def super_attribute(interpreter: Evaluator, value: LibraryObject, name: str, pla
         return Native("super().__new__", _new)
     if name in _OF_OBJECT and all(isinstance(base, ClassValue | External) for base in after):
         return Bound(Native(f"builtins.object.{name}", _OF_OBJECT[name]), receiver)
-    if name in ("__init__", "__post_init__", "setup", "__init_subclass__"):
-        return Native(f"super().{name}", lambda call: NONE)
     if isinstance(receiver, Instance):
         libraries = (base.name for base in after if isinstance(base, External))
         inherited = (instance_attribute(library, receiver, name) for library in libraries)
         found = next((method for method in inherited if method is not None), None)
+    if found is None and name in ("__init__", "__post_init__", "setup", "__init_subclass__"):
+        return Native(f"super().{name}", lambda call: NONE)
     return found or Unknown(f"super().{name}")
 
 

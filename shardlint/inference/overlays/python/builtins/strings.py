@@ -7,7 +7,8 @@ import string
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shardlint.inference.domain.classes import class_attribute, library_bases, mixed_in_value
+from shardlint.inference.domain.builtin_bases import mixed_in_value, seen_as
+from shardlint.inference.domain.classes import class_attribute, library_bases
 from shardlint.inference.domain.iteration import constant
 from shardlint.inference.domain.values import Const, DictValue, Instance, ListValue, Tuple, Value, as_str
 from shardlint.inference.evaluation.call import Call
@@ -27,6 +28,10 @@ def text_of(value: Value) -> str | None:
         return str(value.value)
     if isinstance(value, Instance) and value.cls.members is not None:
         return _member_text(value)
+    if isinstance(held := seen_as(value, "__str__", "__repr__", "__format__"), Const):
+        value = held
+        if isinstance(value.value, _PLAIN):
+            return str(value.value)
     return key_text(value)
 
 

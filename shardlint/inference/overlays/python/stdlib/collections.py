@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+from shardlint.inference.domain.builtin_bases import MAPPING, seen_as
 from shardlint.inference.domain.havoc import forget, forget_contents
 from shardlint.inference.domain.iteration import constant, hashable
 from shardlint.inference.domain.values import (
@@ -42,6 +43,7 @@ def pairs(call: Call, rows: Iterable[Value] | None) -> dict[Hashable, Value] | N
 
 def entries(call: Call, given: Value | None) -> dict[Hashable, Value] | None:
     """Return the entries of a dict made of a mapping or rows, and of keywords; None if they are unknown."""
+    given = None if given is None else seen_as(given, *MAPPING)
     if isinstance(given, DictValue):
         items = None if given.items is None else dict(given.items)
     else:
@@ -98,6 +100,18 @@ def most_common(call: Call) -> Value:
     rows = sorted(numbers.items(), key=lambda row: row[1] or 0, reverse=True)[:count]
     items: list[Value] = [Tuple((constant(key), receiver.items[key])) for key, _ in rows]
     return ListValue(items, path=call.interpreter.path)
+
+
+def equal_dicts(x: DictValue, y: DictValue, alike: Callable[[Value, Value], bool | None]) -> bool | None:
+    """Return whether two dicts are provably equal or unequal, None if neither; ``alike`` compares values."""
+    if x.items is None or y.items is None or "Counter" in (x.kind, y.kind):
+        return None
+    if x.items.keys() != y.items.keys():
+        return False
+    if x.kind == y.kind == "OrderedDict" and list(x.items) != list(y.items):
+        return False
+    outcomes = [alike(item, y.items[key]) for key, item in x.items.items()]
+    return False if False in outcomes else None if None in outcomes else True
 
 
 def _fromkeys(call: Call) -> Value:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from shardlint.inference.domain.builtin_bases import HELD
 from shardlint.inference.domain.classes import class_attribute
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.values import (
@@ -210,7 +211,8 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
                 return Unknown(f"a copy of `{value.cls.name}`, which makes its objects itself")
             own: dict[str, Value] = {}
             known[id(value)] = Instance(value.cls, own, value.opaque, call.place, path)
-            own.update((name, part(item)) for name, item in value.attributes.items())
+            for name, item in value.attributes.items():
+                own[name] = copied(item, call, known) if name == HELD else part(item)
             return known[id(value)]
         if isinstance(value, LibraryObject) and value.kind.startswith("flax.nnx."):
             return LibraryObject(value.kind, {k: part(v) for k, v in value.fields.items()}, value.origin)
