@@ -34,6 +34,32 @@ def test_reported_where_the_array_stays_on_one_device(program: str) -> None:
     assert bool(found(text, "SHL611")) == PROGRAMS[program]
 
 
+@pytest.mark.parametrize(
+    ("call", "used", "reported"),
+    [
+        ("jax.device_put(x, split)", "x", True),
+        ("jax.device_put(x, split)", "y", False),
+        ("jax.device_put(x['a'], split)", 'x["a"]', True),
+        ("jax.device_put(x['a'], split)", "x", True),
+        ("jax.device_put(x['a'], split)", "x['b']", False),
+        ("jax.device_put(x.a, split)", "x.b, x.c[0]", False),
+        ("jax.device_put(x.a[0], split)", "x.b, x.a", True),
+        ("jax.device_put(x[i], split)", "x[0]", True),
+        ("constrain(x, NamedSharding(of, P('data')))", "x", True),
+        ("constrain(x, split)", "x", True),
+        ("jax.block_until_ready(constrain(x, split))", "x", False),
+        ("print(constrain(x, split))", "x", False),
+    ],
+)
+def test_in_a_function_that_nothing_calls(call: str, used: str, reported: bool) -> None:
+    program = f"{HEADER}def step(x, y, i, of):\n    {call}\n    return {used}\n"
+    assert bool(found(program, "SHL611")) == reported
+
+
+def test_not_where_jax_rejects_the_call() -> None:
+    assert not found(f"{HEADER}x = jnp.ones(15)\njax.device_put(x, split)\nx + 1\n", "SHL611")
+
+
 def test_not_where_a_call_is_tried() -> None:
     tried = "try:\n    jax.device_put(y, split)\nexcept ValueError:\n    pass\n"
     assert not found(f"{HEADER}{tried}z = y\n", "SHL611")

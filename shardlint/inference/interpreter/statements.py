@@ -109,9 +109,15 @@ def _simple_line(interpreter: Machine, node: cst.SimpleStatementLine | cst.Simpl
 
 
 def _expression(interpreter: Machine, node: cst.Expr) -> bool:
+    recorded = len(interpreter.uses)
     value = evaluate(interpreter, node.value)
-    if type(node.value) is cst.Call and may_be_placed(value) and _is_name(node.value.func):
-        note_discarded(interpreter, evaluate(interpreter, node.value.func), value, node.value)
+    call = node.value
+    if (
+        type(call) is cst.Call
+        and _is_name(call.func)
+        and may_be_placed(interpreter, value, call.func, recorded)
+    ):
+        note_discarded(interpreter, evaluate(interpreter, call.func), value, call)
     return type(value) is not Never and not _never_returns(interpreter, node.value)
 
 

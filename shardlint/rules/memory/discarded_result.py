@@ -49,7 +49,7 @@ y = noise(jax.random.key(0))
 ```
 
 ## What JAX says
-Nothing: it drops what nothing uses (JAX 0.10.2). Tests, cases of fixtures (functions named `case_…`), and
+Nothing: it drops what nothing uses (JAX 0.10.2). Tests and
 calls in a `try` may be made only to see whether they work: they are not reported.
 
 ## References
