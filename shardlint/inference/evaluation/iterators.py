@@ -235,7 +235,8 @@ def _rows(interpreter: Evaluator, value: Value, place: Place) -> tuple[Value, ..
     In jit, a row of an array is `x[0]`; outside too, if its type says that it is not split.
     """
     known = iterate(value)
-    if not known or not isinstance(value, Array) or value.typed is None or value.numpy:
+    if not known or not isinstance(value, Array) or value.typed is None or value.numpy or value.gone:
+        # Of an array that was deleted, the first item is an error, not its iterator.
         return known
     mesh, entries = value.typed.mesh, value.typed.spec.entries
     whole = (mesh is None or set(mesh.types) == {AxisType.EXPLICIT}) and not any(entries)

@@ -105,10 +105,19 @@ def give_away(interpreter: Machine, function: Value, node: cst.Call, args: list[
 
 
 def _is_variable(node: cst.BaseExpression) -> bool:
-    """Return whether an expression is a variable, or an attribute of one."""
-    if type(node) is cst.Attribute:
+    """Return whether an expression is a variable, or a part of one: it can be evaluated again."""
+    while type(node) is cst.Attribute or (type(node) is cst.Subscript and _is_plain_index(node)):
         node = node.value
     return type(node) is cst.Name
+
+
+def _is_plain_index(node: cst.Subscript) -> bool:
+    """Return whether a subscript has one key, a name or a literal."""
+    index = node.slice[0].slice if len(node.slice) == 1 else None
+    key = index.value if type(index) is cst.Index else None
+    if type(key) is cst.UnaryOperation:
+        key = key.expression
+    return isinstance(key, cst.Name | cst.Integer | cst.SimpleString)
 
 
 def delete(interpreter: Machine, target: cst.BaseExpression) -> None:

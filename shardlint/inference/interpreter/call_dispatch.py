@@ -440,6 +440,8 @@ def _attempt(handler: Callable[[Call], Value], call: Call) -> Value:
         if uses_gone(call, call.name):
             return Unknown("JAX has deleted an operand")
         found = handler(call)
+        if uses_gone(call, call.name, found):
+            return Unknown("JAX has deleted an operand")
         unread = given.unread.copy() if given is not None else ()
         found = equal_draws.finish_call(call, finish_call(call, found))
     except CannotBind as problem:

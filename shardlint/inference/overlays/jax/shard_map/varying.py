@@ -80,8 +80,10 @@ def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], s
         return _settled(result)
     values = tuple(operands)
     parts = [variation for value in values for variation in variations(value)]
-    made = combined(parts, checked=context.check_vma is True)
-    if not sure or (is_following(context) and any(map(_may_be_empty, values))):
+    # A result depends on an operand also where its value is the same for each.
+    follows = is_following(context)
+    made = combined(parts, checked=follows or context.check_vma is True)
+    if not sure or (follows and any(map(_may_be_empty, values))):
         made = Variation(NO_AXES, made.perhaps, made.equal)
     elif not isinstance(result, Array):
         arrays = [variation_of(value).surely for value in values if _holds_array(value)]

@@ -33,6 +33,7 @@ from shardlint.inference.overlays.pytrees.nodes import Trees, is_data_node, part
 from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.store.effect_log import changing
+from shardlint.laws.core.dims import equal
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.transforms.donation import Kept, deleted
 from shardlint.model.spans import Place
@@ -43,8 +44,12 @@ _READERS = frozenset({
     "builtins.print", "builtins.float", "builtins.int", "builtins.bool", "builtins.str", "builtins.repr",
     "jax.device_get", "jax.block_until_ready", "numpy.asarray", "numpy.array", "item", "tolist",
 })  # fmt: skip
-#: Those that may return the very array.
-_FORWARDING = frozenset({"astype", "array", "asarray", "copy"})
+#: Those that may return the very array, where it has the shape and dtype of the result already.
+_FORWARDING = frozenset(
+    "array asarray astype atleast_1d atleast_2d atleast_3d broadcast broadcast_in_dim broadcast_to conj "
+    "conjugate convert_element_type copy expand_dims flatten flip matrix_transpose moveaxis permute_dims "
+    "positive ravel real reshape rev rollaxis squeeze stop_gradient swapaxes transpose view".split()
+)
 _ONE_DEVICE = "one device"
 
 
@@ -157,9 +162,13 @@ def deleted_arguments(
     ]
 
 
-def uses_gone(call: Call, name: str) -> bool:
+def uses_gone(call: Call, name: str, result: Value | None = None) -> bool:
     """Record a call, outside of jit, that reads the data of an array that was deleted; return whether JAX
-    certainly refuses it. ``name`` is its function or operator in `jax.operations`."""
+    certainly refuses it. ``name`` is its function or operator in `jax.operations`.
+
+    Some functions return the array that they are given, if it is what they would make: these are recorded
+    with their result only.
+    """
     # Who reads keywords as a dict's methods do has not asked for them (see `call.Keywords`).
     operands: Iterable[tuple[int | str, Value]] = (*enumerate(call.args), *dict.items(call.kwargs))
     gone = [(key, one) for key, one in operands if type(one) is Array and one.gone is not None]
@@ -167,12 +176,26 @@ def uses_gone(call: Call, name: str) -> bool:
         return False
     short = name.rpartition(".")[2]
     operation = operation_of(f"jax.{name}" if name.startswith("numpy.") else name)
-    reads = operation is not None and operation.reads_values is True and short not in _FORWARDING
+    reads = operation is not None and operation.reads_values is True
+    if short in _FORWARDING:
+        reads = reads and isinstance(result, Array) and _differs(gone[0][1], result)
+    elif result is not None:
+        return False
     if not (reads or name in _READERS or name in SYNTAX):
         return False
     key, array = gone[0]
     place = call.place_of(key, "") if isinstance(key, int) else call.place_of(None, key)
     return refuse_gone(call.interpreter, array, place, f"`{short.rpartition(' ')[2]}`")
+
+
+def _differs(array: Array, other: Array) -> bool:
+    """Return whether two arrays certainly have different shapes or dtypes."""
+    if None not in (array.dtype, other.dtype) and array.dtype != other.dtype:
+        return True
+    if array.shape is None or other.shape is None:
+        return False
+    sizes = zip(array.shape, other.shape, strict=False)
+    return len(array.shape) != len(other.shape) or any(equal(m, n) is False for m, n in sizes)
 
 
 def marked_gone(interpreter: Evaluator, tree: Value, lost: dict[str, Gone], path: str) -> Value:
