@@ -171,6 +171,7 @@ def test_json_has_the_cause_of_each_finding(tmp_path: Path) -> None:
     assert written[0]["cause"]["fix"]["edits"]
 
 
+@pytest.mark.usefixtures("forked_workers")
 @pytest.mark.parametrize("harm", [False, True])
 def test_a_cause_is_verified_only_if_jax_accepts_what_is_left(tmp_path: Path, harm: bool) -> None:
     linter, _ = found(tmp_path, EXPLICIT)
