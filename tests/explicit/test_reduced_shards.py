@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from functools import cache
 from typing import Any
 
 import jax
@@ -11,6 +10,7 @@ import pytest
 from explicit_probes import evaluate
 from support.jax_answers import asks_jax
 from support.sizes import scale
+from typed_programs import once
 
 from shardlint.inference.domain.values import Array
 from shardlint.laws.core.verdicts import Rejected
@@ -38,12 +38,7 @@ OUT = (
 )  # fmt: skip
 
 
-@cache
-def scope() -> dict[str, Any]:
-    """Return the names of the prelude."""
-    names: dict[str, Any] = {}
-    exec(PRELUDE, names)
-    return names
+scope = once(PRELUDE)
 
 
 @asks_jax("explicit")

@@ -9,7 +9,6 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
 import inspect
 import random
-from functools import cache
 from typing import Any
 
 import jax
@@ -17,6 +16,7 @@ import pytest
 from explicit_probes import evaluate
 from support.jax_answers import asks_jax
 from support.sizes import scale
+from typed_programs import once
 
 from shardlint.inference.domain.values import Array
 from shardlint.inference.overlays.jax.explicit.rules import elementwise
@@ -70,12 +70,7 @@ EXTREMES = (
 )
 
 
-@cache
-def scope() -> dict[str, Any]:
-    """Return the names of the prelude."""
-    names: dict[str, Any] = {}
-    exec(PRELUDE, names)
-    return names
+scope = once(PRELUDE)
 
 
 @asks_jax("explicit")
