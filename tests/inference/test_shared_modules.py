@@ -59,6 +59,19 @@ def test_what_importing_a_module_sets_holds_for_each_program(tmp_path: Path) -> 
         assert codes(path) == expected, name
 
 
+def test_what_an_import_sets_that_ran_before_its_importer(tmp_path: Path) -> None:
+    """The first program imports the settings before the module that imports them; the second does not."""
+    (tmp_path / "settings.py").write_text("from flax import nnx\nnnx.use_eager_sharding(False)\n")
+    (tmp_path / "layers.py").write_text(
+        "import jax, jax.numpy as jnp\nfrom flax import nnx\nimport settings\n"
+        'def layer():\n    return nnx.Param(jnp.ones((8, 8)), out_sharding=("data", None))\n'
+    )
+    for name, imports in (("one", "import settings\nimport layers"), ("two", "import layers")):
+        path = tmp_path / f"{name}.py"
+        path.write_text(f"{imports}\nlayers.layer()\n")
+        assert codes(path) == [], name
+
+
 @pytest.mark.parametrize("spelling", [".", "tests", "{whole}", "../project", "{whole}/tests/../."])
 def test_no_file_goes_by_two_paths(spelling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither a file that is checked and imported too, nor one that two programs import."""

@@ -178,15 +178,21 @@ class Project:
             changed(0)
             self.world.attribute(self._begun[-1] if self._begun else None)
             key = _identity(path, interpreter)
-            run = _shared.get(key) if self.shares else None
+            run, known = _shared.get(key) if self.shares else None, set(self.modules.values())
             if run is None or not self.world.takes(run):
                 run = self._first_run(interpreter, path, name)
                 if run.alone and self.shares:
                     if len(_shared) >= _MAX_SHARED:
                         _shared.clear()
                     _shared[key] = run
+                new = [run]
+            else:
+                # Some of its imports may have run before it, in its program.
+                new = sorted(set(run.within.values()) - known, key=lambda one: one.made.stop)
             EFFECTS.imported = born()
-            self._take_over(interpreter, run)
+            for one in new:
+                self._take_over(interpreter, one)
+                _replace(interpreter, one)
         elif run in self._begun:
             # The module that begins an import cycle determines what the others see of each other.
             for inner in self._begun[self._begun.index(run) + 1 :]:
