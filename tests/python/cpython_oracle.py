@@ -163,7 +163,7 @@ def _call(way: str, expression: str, met: list[Any], reject: bool) -> tuple[str,
     if any(not _is_plain(value) for value in met):
         return "pass", True, None
     distinct = [value for at, value in enumerate(met) if value not in met[:at]]
-    value = met[0]
+    value, text, texts = met[0], _text(met[0]), f"[{', '.join(map(_text, distinct))}]"
     number = int(value) if len(distinct) == 1 and _is_number(value) else None
     if number is not None and way == "size":
         size = 8 + number % 4 * 4 + (1 + number % 3 if reject else 0)
@@ -181,20 +181,20 @@ def _call(way: str, expression: str, met: list[Any], reject: bool) -> tuple[str,
         return _put("(8, 4)", f"{names}[{expression} + {1 - number}]".replace("+ -", "- ")), not reject, None
     if len(distinct) == 1 and way == "branch":
         bad = _put("(8, 4)", '"a", "a"')
-        return f"if {expression} {'==' if reject else '!='} {value!r}: {bad}", not reject, None
+        return f"if {expression} {'==' if reject else '!='} {text}: {bad}", not reject, None
     if len(distinct) == 1 and isinstance(value, str) and way in ("size", "member"):
         if reject:
             return _put("(8, 4)", f'"z" + {expression}'), False, None
-        return _put("(8, 4)", f'{{{value!r}: "b"}}.get({expression}, "zz")'), True, None
+        return _put("(8, 4)", f'{{{text}: "b"}}.get({expression}, "zz")'), True, None
     yes, no = ("6", "8") if reject else ("8", "6")
     if len(distinct) == 1 and way != "member":
         return (
-            _put(f"({yes} if {expression} == {value!r} else {no}, 4)", '"b"'),
+            _put(f"({yes} if {expression} == {text} else {no}, 4)", '"b"'),
             not reject,
             6 if reject else None,
         )
     return (
-        _put(f"({yes} if {expression} in {distinct!r} else {no}, 4)", '"b"'),
+        _put(f"({yes} if {expression} in {texts} else {no}, 4)", '"b"'),
         not reject,
         6 if reject else None,
     )
@@ -202,6 +202,11 @@ def _call(way: str, expression: str, met: list[Any], reject: bool) -> tuple[str,
 
 def _is_number(value: Any) -> bool:
     return type(value) is int or type(value).__name__ in ("int64", "int32", "uint8")
+
+
+def _text(value: Any) -> str:
+    """The text of a value where numpy may have no name."""
+    return repr(int(value) if _is_number(value) else value)
 
 
 def _is_plain(value: Any) -> bool:
