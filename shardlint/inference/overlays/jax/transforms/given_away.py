@@ -44,11 +44,11 @@ _READERS = frozenset({
     "builtins.print", "builtins.float", "builtins.int", "builtins.bool", "builtins.str", "builtins.repr",
     "jax.device_get", "jax.block_until_ready", "numpy.asarray", "numpy.array", "item", "tolist",
 })  # fmt: skip
-#: Those that may return the very array, where it has the shape and dtype of the result already.
+#: Those that may return the very array, where it has the shape and dtype of the result already (measured on
+#: JAX 0.4.35, 0.8.3, 0.10.2 and 0.12.0.1); others that change nothing raise, such as `jax.numpy.ravel`.
 _FORWARDING = frozenset(
-    "array asarray astype atleast_1d atleast_2d atleast_3d broadcast broadcast_in_dim broadcast_to conj "
-    "conjugate convert_element_type copy expand_dims flatten flip matrix_transpose moveaxis permute_dims "
-    "positive ravel real reshape rev rollaxis squeeze stop_gradient swapaxes transpose view".split()
+    "array asarray astype broadcast broadcast_to convert_element_type permute_dims reshape squeeze "
+    "stop_gradient transpose view".split()
 )
 _ONE_DEVICE = "one device"
 
