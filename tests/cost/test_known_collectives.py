@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import random
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.version import Version
 
 from shardlint.cost.expectations import Expectation, parse_expectations
 from shardlint.cost.judgement import Budget, judge
@@ -51,6 +53,7 @@ def test_loops_turn_as_often_as_they_say(known: tuple[Path, Compilation]) -> Non
     assert counts == _module(path).COUNTS
 
 
+NEWER = Version(version("jax")) >= Version("0.11.2")
 #: The layouts before and after the collectives of some cases.
 TOLD = {
     ("tensor_parallel", "case_row_parallel"): {
@@ -71,7 +74,8 @@ TOLD = {
         'all-gather: P(("data", "model"), None) → P(None, None)'
     },
     ("loops", "case_scan"): {
-        'all-gather: P(None, "data", None) → P(None, None, None)',
+        # Since JAX 0.11.2 what is behind the gather is not known.
+        f'all-gather: P(None, "data", None) → {"?" if NEWER else "P(None, None, None)"}',
     },
     ("manual", "case_psum"): {"all-reduce: "},
 }
