@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -27,7 +28,12 @@ FRAGMENTS = [
 ]  # fmt: skip
 #: However slow the machine is.
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-texts = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=3)), max_size=6).map("".join)
+#: Surrogates stand alone: JSON joins those that stand as a pair.
+texts = (
+    st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=3)), max_size=6)
+    .map("".join)
+    .map(lambda text: str(json.loads(json.dumps(text))))
+)
 #: Names that files may have, on Linux.
 names = texts.map(lambda text: re.sub("[/\0]|[\ud800-\udc7f\udd00-\udfff]", "", text)[:40]).map(
     lambda name: f"{name}.py"
