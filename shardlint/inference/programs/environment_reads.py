@@ -1,4 +1,4 @@
-"""What depends on variables of the environment, for which a program has defaults (`os.environ.get`).
+"""Dependence on variables of the environment, for which a program has defaults (`os.environ.get`).
 
 A program is evaluated once more with its defaults if its own statements or entry points depend on them. Most
 programs only import a module that asks for some: of such a module, the variables are known that depend on
