@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.domain.kinds import CHANGING
 from shardlint.inference.domain.values import LibraryObject, Value
 from shardlint.inference.evaluation.context import Scope
+from shardlint.inference.store.effect_log import born
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
@@ -85,3 +88,17 @@ def note_read(interpreter: Machine, anchor: Any, name: str) -> None:
         interpreter.reads[anchor, name] = None
     else:
         note_variable(interpreter, anchor, name, holder_of(anchor, name))
+
+
+@contextmanager
+def noting_reads(interpreter: Machine) -> Iterator[Reads]:
+    """Collect the older variables that are read meanwhile, and pass them on to what runs around it."""
+    around, interpreter.reads, interpreter.start = (interpreter.reads, interpreter.start), {}, born()
+    reads = interpreter.reads
+    try:
+        yield reads
+    finally:
+        interpreter.reads, interpreter.start = around
+        if interpreter.reads is not None:
+            for anchor, name in reads:
+                note_read(interpreter, anchor, name)

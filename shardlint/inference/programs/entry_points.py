@@ -34,8 +34,9 @@ from shardlint.inference.interpreter.functions import run_function
 from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.code import parameters
 from shardlint.inference.machine.machine import Machine
+from shardlint.inference.machine.variable_reads import noting_reads
 from shardlint.inference.overlays.command_lines.defaults import ASKED
-from shardlint.inference.programs.environment_reads import is_environmental, noting_reads
+from shardlint.inference.programs.environment_reads import is_environmental
 from shardlint.inference.programs.reachability import Reach
 from shardlint.inference.programs.testing.runner import Tests
 from shardlint.inference.store.effect_log import EFFECTS, born

@@ -17,25 +17,11 @@ from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.monkeypatches import library_set_by
 from shardlint.inference.machine.machine import Machine
 from shardlint.inference.machine.module_run import ModuleRun
-from shardlint.inference.machine.variable_reads import ENVIRONMENT, Reads, holder_of, note_read
+from shardlint.inference.machine.variable_reads import ENVIRONMENT, Reads, holder_of, noting_reads
 from shardlint.inference.overlays.command_lines.defaults import ASKED
 from shardlint.inference.overlays.registry import knows_library
 from shardlint.inference.semantics.variables import watching
-from shardlint.inference.store.effect_log import EFFECTS, born
-
-
-@contextmanager
-def noting_reads(interpreter: Machine) -> Iterator[Reads]:
-    """Collect the older variables that are read meanwhile, and pass them on to what runs around it."""
-    around, interpreter.reads, interpreter.start = (interpreter.reads, interpreter.start), {}, born()
-    reads = interpreter.reads
-    try:
-        yield reads
-    finally:
-        interpreter.reads, interpreter.start = around
-        if interpreter.reads is not None:
-            for anchor, name in reads:
-                note_read(interpreter, anchor, name)
+from shardlint.inference.store.effect_log import EFFECTS
 
 
 def is_environmental(reads: Reads) -> bool:

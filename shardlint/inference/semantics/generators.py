@@ -28,8 +28,8 @@ from shardlint.inference.evaluation.budget import Exhausted
 from shardlint.inference.evaluation.context import Frame, Scope
 from shardlint.inference.evaluation.iterators import STEPS, Drawn, made
 from shardlint.inference.machine.generator_body import GeneratorBody
-from shardlint.inference.machine.variable_reads import note_read, read_of
-from shardlint.inference.store.effect_log import born, changed
+from shardlint.inference.machine.variable_reads import noting_reads, read_of
+from shardlint.inference.store.effect_log import changed
 from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
@@ -93,16 +93,12 @@ def record_yield(interpreter: Machine, frame: Frame, value: Value) -> None:
 def run(interpreter: Machine, iterator: LibraryObject) -> GeneratorBody:
     """Run the body of a generator, and return its items."""
     outer, interpreter.uses = interpreter.uses, Once()
-    around, interpreter.reads, interpreter.start = (interpreter.reads, interpreter.start), {}, born()
     try:
-        produced = run_body(interpreter, iterator)
+        with noting_reads(interpreter) as read:
+            produced = run_body(interpreter, iterator)
     finally:
         found, interpreter.uses = interpreter.uses, outer
-        reads = tuple(interpreter.reads or ())
-        interpreter.reads, interpreter.start = around
-        if interpreter.reads is not None:
-            for anchor, name in reads:
-                note_read(interpreter, anchor, name)
+    reads = tuple(read)
     key = _key(interpreter, iterator, reads)
     if not isinstance(produced, Generated) or not produced.yields:
         interpreter.uses.extend(found)
