@@ -9,7 +9,6 @@ import pytest
 from support.checking import check
 from support.stored_answers import stored_confirmer
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.model.findings import Confirmation
 
@@ -194,8 +193,7 @@ def confirmer() -> Iterator[Confirmer]:
 def test_a_wrong_call_proves_itself(
     confirmer: Confirmer, program: str, code: str, exception: str | None
 ) -> None:
-    source = source_from_text("program.py", HEAD + program)
-    findings = [f for f in Linter(Settings(devices=8)).check_source(source) if f.code == code]
+    findings = [f for f in check(HEAD + program) if f.code == code]
     (finding,) = confirmer.confirm(findings)
     assert finding.confirmation is Confirmation.CONFIRMED
     said = "accepted, in silence" if exception is None else exception

@@ -11,10 +11,8 @@ import pytest
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
-from support.checking import check
+from support.checking import codes, errors
 from support.jax_answers import asks_jax
-
-from shardlint.model.findings import Severity
 
 CALLS = [
     "jnp.einsum('ij,jk->ik', a, a, out_sharding={0})", "jnp.dot(a, a, out_sharding={0})",
@@ -37,11 +35,6 @@ a = jnp.ones((8, 8))
 """
 
 
-def errors(program: str) -> list[str]:
-    found = check(program)
-    return [finding.code for finding in found if finding.severity is Severity.ERROR]
-
-
 @asks_jax("explicit")
 def raised(call: str, types: str, within: bool) -> str:
     """Return the class that a call raises, within a context of the mesh or outside of it, or ``""``."""
@@ -62,7 +55,7 @@ def test_only_specs_and_shardings_are_taken(call: str, types: str) -> None:
     for out in [*WRONG, *RIGHT]:
         for context in ("", "with jax.set_mesh(mesh):\n    "):
             written = call.format(out)
-            said = errors(f"{HEADER.format(types)}{context}{written}\n")
+            said = codes(errors(f"{HEADER.format(types)}{context}{written}\n"))
             error = raised(written, types, bool(context))
             if error == "TypeError":
                 assert out in WRONG and said == ["SHL104"], (written, said)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import BAD, GOOD, HEADER, check, write_notebook
-
-from shardlint.api import Linter, Settings, source_from_text
+from support import checking
+from support.checking import places
 
 LINES = """\
 jax.device_put(  {first}
@@ -18,9 +19,8 @@ jax.device_put(  {first}
 IGNORE = "# shardlint: ignore[SHL202] known"
 
 
-def found(text: str, **settings: tuple[str, ...]) -> list[tuple[str, int]]:
-    source = source_from_text("a.py", HEADER + text)
-    return [(f.code, f.span.line - 6) for f in Linter(Settings(**settings)).check_source(source)]  # type: ignore[arg-type]
+def found(text: str, **settings: Any) -> list[tuple[str, int]]:
+    return places(checking.check(HEADER + text, **settings), HEADER)
 
 
 def lines(first: str = "", own: str = "", last: str = "") -> str:
@@ -111,14 +111,13 @@ def test_what_cannot_be_known_to_be_in_vain_is_not_reported() -> None:
     ],
 )
 def test_what_is_not_written_so_is_reported(comment: str, message: str) -> None:
-    source = source_from_text("a.py", f"{HEADER}{GOOD}  # shardlint: {comment}\n")
-    (finding,) = [f for f in Linter(Settings()).check_source(source) if f.code == "SHL013"]
+    found = checking.check(f"{HEADER}{GOOD}  # shardlint: {comment}\n")
+    (finding,) = [f for f in found if f.code == "SHL013"]
     assert message in finding.message
 
 
 def test_a_word_that_is_none_is_reported() -> None:
-    source = source_from_text("a.py", f"{HEADER}{GOOD}  # shardlint: ignroe[SHL202]\n")
-    (finding,) = Linter(Settings()).check_source(source)
+    (finding,) = checking.check(f"{HEADER}{GOOD}  # shardlint: ignroe[SHL202]\n")
     assert "did you mean `ignore`?" in finding.message
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from support.evaluation import evaluate_module
 from support.sizes import scale
 
 from shardlint.inference.domain.values import (
@@ -25,7 +25,6 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter.interpreter import Interpreter
-from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.overlays.flax.linen import module as flax_linen
 from shardlint.inference.overlays.flax.nnx import module as flax_nnx
 from shardlint.inference.overlays.jax import initializers
@@ -34,7 +33,6 @@ from shardlint.inference.programs.program import run_module
 from shardlint.laws.core.dims import Shape
 from shardlint.model.spans import Span
 from shardlint.model.uses import Use
-from shardlint.source.sources import source_from_text
 
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -128,9 +126,5 @@ def flat_specs(tree: Value, path: tuple[str, ...] = ()) -> dict[tuple[str, ...],
 
 def run_program(text: str) -> tuple[dict[str, Value], list[Use]]:
     """Evaluate a program: the variables of its module, and the uses it makes."""
-    source = source_from_text("program.py", text)
-    runner = Interpreter(InferenceSettings(devices=8), Project((), run_module))
-    module = ModuleRun("__main__", source)
-    runner.project.modules[Path(source.path)] = module
-    assert run_module(runner, module) == []
-    return module.scope.variables, runner.uses
+    evaluation = evaluate_module(text)
+    return evaluation.variables, evaluation.uses

@@ -10,10 +10,9 @@ import jax
 import pytest
 from flax.traverse_util import flatten_dict
 from jax.sharding import PartitionSpec as P
+from support.checking import places, uses
 
-from shardlint.inference import InferenceSettings, analyze
 from shardlint.rules import RuleSettings, judge
-from shardlint.source.sources import source_from_text
 
 _HEAD = """
 import flax.linen as nn
@@ -34,8 +33,7 @@ _LAYERS = ("nn.Dense({n}{k}{b})", "nn.DenseGeneral(({n}, 2){k}{b})")
 
 def found(text: str, code: str) -> list[int]:
     """The lines of a program at which shardlint finds this."""
-    uses = analyze([source_from_text("program.py", text)], InferenceSettings(devices=8))
-    return [finding.span.line for finding in judge(uses, RuleSettings()) if finding.code == code]
+    return [line for one, line in places(judge(uses(text), RuleSettings())) if one == code]
 
 
 def run(text: str) -> dict[str, Any]:

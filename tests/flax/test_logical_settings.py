@@ -11,13 +11,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from support.checking import rejected as rejecting
+from support.checking import uses
 
-from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.flax.logical_axes import Mistake
 from shardlint.model.uses import LogicalAxesUse, Use
-from shardlint.source.sources import source_from_text
 
 Rules = tuple[tuple[str, str | tuple[str, ...] | None], ...]
 
@@ -34,8 +34,7 @@ AXES = ("x", "y", "x", "y", None, ("x", "y"), "model")
 
 
 def uses_of(text: str, rules: Rules | None = None, mesh: Mesh | None = OURS) -> list[Use]:
-    settings = InferenceSettings(devices=8, mesh=mesh, logical_rules=rules)
-    return [use for use in analyze([source_from_text("program.py", text)], settings) if isinstance(use, Use)]
+    return uses(text, mesh=mesh, logical_rules=rules)
 
 
 def mistakes(text: str, rules: Rules | None = None) -> list[tuple[Mistake, str, bool]]:
@@ -237,6 +236,4 @@ def test_configured_rules_are_for_the_configured_meshes(
     scope["test_it"]()  # the program sets no rules, so that all is replicated
     rules: Rules = (("batch", "x"), ("embed", "y"))
     for meshes, expected in (((("both", OURS),), rejected), ((), True)):
-        settings = InferenceSettings(devices=8, meshes=meshes, logical_rules=rules)
-        found = analyze([source_from_text("program.py", text)], settings)
-        assert any(isinstance(getattr(use, "verdict", None), Rejected) for use in found) == expected
+        assert bool(rejecting(text, meshes=meshes, logical_rules=rules)) == expected

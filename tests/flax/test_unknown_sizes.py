@@ -14,13 +14,11 @@ import jax
 import jax.numpy as jnp
 import pytest
 from flax import nnx
+from support.checking import uses
 from support.jax_answers import asks_jax
 
-from shardlint.inference.evaluation.settings import InferenceSettings
-from shardlint.inference.programs.program import analyze_source
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.model.uses import ParameterUse
-from shardlint.source.sources import source_from_text
 
 CONFIG = SimpleNamespace(
     a=8, b=4, heads=2, pair=(2, 4), window=(3,), yes=True, equation="ab,bc->ac", shape=(8, 4), axis=-1,
@@ -130,10 +128,8 @@ def cases() -> list[tuple[str, str]]:
 @pytest.mark.parametrize("case", cases(), ids=" ".join)
 def test_named_parameters_are_recorded(case: tuple[str, str]) -> None:
     library, text = case
-    uses = analyze_source(
-        source_from_text("program.py", program(library, text)), InferenceSettings(devices=8)
-    )
-    recorded = {use.name: use for use in uses if isinstance(use, ParameterUse) and use.names is not None}
+    found = uses(program(library, text))
+    recorded = {use.name: use for use in found if isinstance(use, ParameterUse) and use.names is not None}
     # A name that is not known has none.
     expected = {"a parameter"} if "self.param(c.name" in text else named(library, text)
     assert expected
@@ -151,6 +147,5 @@ def test_named_parameters_are_recorded(case: tuple[str, str]) -> None:
     ],
 )
 def test_a_parameter_that_may_not_be_there_is_not_called_bare(text: str) -> None:
-    source = source_from_text("program.py", f"{HEADER}\ndef make(c):\n    return {text}\n")
-    uses = analyze_source(source, InferenceSettings(devices=8))
-    assert [use.name for use in uses if isinstance(use, ParameterUse)] == ["kernel"]
+    found = uses(f"{HEADER}\ndef make(c):\n    return {text}\n")
+    assert [use.name for use in found if isinstance(use, ParameterUse)] == ["kernel"]

@@ -6,12 +6,11 @@ import copy
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from shardlint.api import source_from_text
+from support.evaluation import evaluate_module
+
 from shardlint.inference.domain.values import (
-    NONE,
     Alternatives,
     ClassValue,
     Const,
@@ -20,17 +19,11 @@ from shardlint.inference.domain.values import (
     Instance,
     Integer,
     ListValue,
-    Native,
     SetValue,
     Tuple,
     Value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.evaluation.settings import InferenceSettings
-from shardlint.inference.interpreter.interpreter import Interpreter
-from shardlint.inference.machine.module_run import ModuleRun
-from shardlint.inference.programs.module_loader import Project
-from shardlint.inference.programs.program import run_module
 from shardlint.laws.core.values import Unknown
 
 #: An object of the program as the evaluator sees it at a probe: it may change later.
@@ -58,21 +51,15 @@ def possible_values(text: str) -> dict[int, list[Snapshot]]:
     """Evaluate a program and return what it says of each probe that it reaches."""
     found: dict[int, list[Snapshot]] = {}
 
-    def probe(call: Call) -> Value:
+    def probe(call: Call) -> None:
         number, holder = call.args
         if not call.interpreter.muted and isinstance(number, Const) and isinstance(holder, ListValue):
             assert holder.items is not None
             found.setdefault(number.value, []).append(snapshot(holder.items[0]))
-        return NONE
 
-    interpreter = Interpreter(InferenceSettings(), Project((), run_module))
-    run = ModuleRun("__main__", source_from_text("program.py", text))
-    interpreter.project.modules[Path("program.py")] = run
-    run.scope.variables["probe"] = Native("probe", probe)
-    for name in ("opaque", "hide", "meddle", "risky", "again"):
-        run.scope.variables[name] = Unknown(f"`{name}` is nobody's")
-    problems = run_module(interpreter, run)
-    assert not problems, problems
+    names = ("opaque", "hide", "meddle", "risky", "again")
+    unseen = {name: Unknown(f"`{name}` is nobody's") for name in names}
+    evaluate_module(text, {"probe": probe}, unseen, devices=None)
     return found
 
 

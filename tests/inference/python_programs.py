@@ -8,17 +8,12 @@ import sys
 import types
 from collections import defaultdict
 from contextlib import suppress
-from pathlib import Path
 
-from shardlint.api import source_from_text
+from support.evaluation import evaluate_module
+
 from shardlint.inference.domain.lattice import options
-from shardlint.inference.domain.values import NONE, Const, Native, Value
+from shardlint.inference.domain.values import Const
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.evaluation.settings import InferenceSettings
-from shardlint.inference.interpreter.interpreter import Interpreter
-from shardlint.inference.machine.module_run import ModuleRun
-from shardlint.inference.programs.module_loader import Project
-from shardlint.inference.programs.program import run_module
 
 #: By place: the numbers and texts that a value may be there; None where it may be anything.
 Said = dict[object, set[object] | None]
@@ -28,7 +23,7 @@ def said(text: str) -> Said:
     """What we say that each `meet(place, value)` of a program may be given."""
     found: Said = {}
 
-    def meet(call: Call) -> Value:
+    def meet(call: Call) -> None:
         place, value = call.args
         assert isinstance(place, Const)
         known = found.setdefault(place.value, set())
@@ -37,13 +32,8 @@ def said(text: str) -> Said:
                 found[place.value] = None
                 break
             known.add(option.value)
-        return NONE
 
-    interpreter = Interpreter(InferenceSettings(devices=8), Project((), run_module))
-    run = ModuleRun("__main__", source_from_text("program.py", text))
-    interpreter.project.modules[Path("program.py")] = run
-    run.scope.variables["meet"] = Native("meet", meet)
-    assert not run_module(interpreter, run)
+    evaluate_module(text, {"meet": meet})
     return found
 
 

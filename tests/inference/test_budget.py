@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.checking import check
+from support.checking import check, places
 
 from shardlint.inference.domain.values import Const
 from shardlint.inference.evaluation.budget import MAX_STEPS, Budget, Exhausted, Work
@@ -28,16 +28,15 @@ def long(rows, n):
 """
 
 
-def found(program: str) -> list[tuple[int, str]]:
-    findings = check(HEAD + program)
-    return [(f.span.line - HEAD.count("\n"), f.code) for f in findings]
+def found(program: str) -> list[tuple[str, int]]:
+    return places(check(HEAD + program), HEAD)
 
 
 @pytest.mark.parametrize("call", ["long([], 0)", "(lambda rows: long(rows, 0))([])"])
 def test_what_comes_after_is_judged(call: str) -> None:
     placed = "jax.device_put(jnp.zeros((6, 8)), NamedSharding(mesh, P('model')))"
     program = f"def f():\n    {call}\n    return {placed}\n"
-    assert found(program) == [(3, "SHL202")]
+    assert found(program) == [("SHL202", 3)]
 
 
 def test_what_it_may_change_is_not_known() -> None:
@@ -65,7 +64,7 @@ def test_what_functions_that_it_names_may_change_is_not_known(first: str) -> Non
         "def put(n):\n    jax.device_put(jnp.zeros((n, 8)), NamedSharding(mesh, P('model')))\n"
         "put(len(table))\nput(size)\nput(len(other))\n"
     )
-    assert [line for line, _ in found(program)] == [13]
+    assert found(program) == [("SHL202", 13)]
 
 
 def test_all_that_a_scope_sees_is_what_it_finds() -> None:
@@ -161,7 +160,7 @@ def test_calls_that_double_at_each_level_end(call: str) -> None:
         below = call.format(f"f{level - 1}")
         program += f"def f{level}(x, argument=None):\n    {below}\n    return {below}\n"
     program += "def f(argument):\n    return f16(jnp.zeros((6, 8)), argument)\n"
-    assert found(program) == [(2, "SHL202")]
+    assert found(program) == [("SHL202", 2)]
 
 
 def test_uses_that_double_at_each_level_take_steps(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,5 +180,5 @@ def test_uses_that_double_at_each_level_take_steps(monkeypatch: pytest.MonkeyPat
 
     for module in (call_cache, replay):
         monkeypatch.setattr(module, "record", counted)
-    assert found(program) == [(2, "SHL102")]
+    assert found(program) == [("SHL102", 2)]
     assert max(recorded) < 2**15

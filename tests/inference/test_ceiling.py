@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.checking import check
+from support.checking import check, places
 
 from shardlint.api import Linter, Settings, read_source
 from shardlint.cache.store import Store
@@ -40,8 +40,7 @@ def calling(count: int) -> str:
 
 
 def codes(text: str, **settings: Any) -> dict[str, int]:
-    found = check(text, **settings)
-    return {finding.code: finding.span.line for finding in found}
+    return dict(places(check(text, **settings)))
 
 
 @pytest.fixture

@@ -9,11 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.checking import check
+from support.checking import check, severities
 from support.sizes import size
-
-from shardlint.api import Linter, Settings
-from shardlint.source.sources import source_from_text
 
 HEADER = """
 import jax, jax.numpy as jnp, numpy as np
@@ -104,9 +101,8 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_branches(name: str) -> None:
     body, expected = PROGRAMS[name]
-    source = source_from_text("program.py", f"{HEADER}{BRANCHES}{body}\n")
-    found = Linter(Settings(devices=8)).check_source(source)
-    assert [str(finding.severity) for finding in found] == expected, found
+    found = check(f"{HEADER}{BRANCHES}{body}\n")
+    assert severities(found) == expected, found
 
 
 _VALUES = ("None", "None", "one", "two", "u()", "v()", "a", "b")
@@ -203,5 +199,4 @@ def entry(x):
     put((size - other + 6,), P("model"))
     put((sizes[0] - sizes[1] + 6,), P("model"))
 """
-    found = check(text, "asked.py")
-    assert [one.severity.value for one in found] == ["warning", "warning"]
+    assert severities(check(text)) == ["warning", "warning"]

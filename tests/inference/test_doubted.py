@@ -9,7 +9,7 @@ import contextlib
 import io
 
 import pytest
-from support.checking import check
+from support.checking import check, severities
 
 HEADER = """
 import decimal, fractions, hashlib, importlib, math, os, random, sys, time, zlib
@@ -58,18 +58,13 @@ BRANCHES = {
 }
 
 
-def severities(text: str) -> list[str]:
-    found = check(HEADER + text)
-    return [str(finding.severity) for finding in found]
-
-
 @pytest.mark.parametrize("branch", BRANCHES)
 @pytest.mark.parametrize("value", VALUES)
 def test_no_error_of_what_runs(value: str, branch: str) -> None:
     program = f"k = {VALUES[value]}\n{BRANCHES[branch]}\n"
     with contextlib.redirect_stdout(io.StringIO()):
         exec(HEADER + program, {"__name__": "__main__"})
-    assert set(severities(program)) <= {"warning"}
+    assert set(severities(check(HEADER + program))) <= {"warning"}
 
 
 #: What somebody who calls it may choose, so that it is reached: an error, as where nothing decides.
@@ -92,7 +87,7 @@ CHOICES = {
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_what_a_caller_may_choose(name: str) -> None:
-    assert severities(CHOICES[name]) == ["error"]
+    assert severities(check(HEADER + CHOICES[name])) == ["error"]
 
 
 def test_what_is_said() -> None:

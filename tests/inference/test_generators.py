@@ -10,12 +10,10 @@ import random
 from typing import Any
 
 import pytest
+from support.checking import rejected
 from support.sizes import size
 
-from shardlint.inference import InferenceSettings, analyze
-from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.uses import Placement
-from shardlint.source.sources import source_from_text
 
 CASES = size("SHARDLINT_GENERATOR_CASES", 90, 90)
 HEADER = """import collections, itertools
@@ -97,10 +95,9 @@ def runs(text: str) -> tuple[str | None, int]:
     return None, variables["total"]
 
 
-def rejected(text: str) -> list[Placement]:
+def rejected_placements(text: str) -> list[Placement]:
     """What we say is rejected."""
-    found = analyze([source_from_text("program.py", text)], InferenceSettings(devices=8))
-    return [use for use in found if isinstance(use, Placement) and isinstance(use.verdict, Rejected)]
+    return [use for use in rejected(text) if isinstance(use, Placement)]
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
@@ -118,7 +115,7 @@ def test_items(generator: str) -> None:
         text = f"{HEADER}{GENERATORS[generator]}\n{taken}\n"
         problem, total = runs(text)
         judged = f"{text}jax.device_put(np.ones((max(total, 1) * 8 + 1, 2), np.float32), sharding)\n"
-        found = rejected(judged)
+        found = rejected_placements(judged)
         last = len(judged.splitlines())
         early = [use for use in found if use.place.resolve().line != last]
         ends = [
@@ -154,7 +151,7 @@ with jax.set_mesh(mesh):
 """
     for spec, raises in (("None", False), ("'d'", True)):
         program = text.replace("SPEC", spec)
-        assert bool(rejected(program)) == raises
+        assert bool(rejected_placements(program)) == raises
         if raises:
             with pytest.raises(ValueError, match="divi"):
                 exec(compile(program, "program.py", "exec"), {})

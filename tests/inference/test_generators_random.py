@@ -5,30 +5,22 @@ from __future__ import annotations
 import itertools
 import random
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support.evaluation import evaluate_module
 
-from shardlint.api import source_from_text
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import (
-    NONE,
     Alternatives,
     Const,
     DictValue,
     Integer,
     ListValue,
-    Native,
     Tuple,
     Value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.evaluation.settings import InferenceSettings
-from shardlint.inference.interpreter.interpreter import Interpreter
-from shardlint.inference.machine.module_run import ModuleRun
-from shardlint.inference.programs.module_loader import Project
-from shardlint.inference.programs.program import run_module
 from shardlint.laws.core.values import Unknown
 
 PROGRAMS = 100
@@ -75,15 +67,10 @@ def said(text: str) -> list[list[Any]]:
     """What each `meet(value)` of a program may be given, in order."""
     met: list[list[Any]] = []
 
-    def meet(call: Call) -> Value:
+    def meet(call: Call) -> None:
         met.append([plain(option) for option in options(call.args[0])])
-        return NONE
 
-    interpreter = Interpreter(InferenceSettings(devices=8), Project((), run_module))
-    run = ModuleRun("__main__", source_from_text("program.py", text))
-    interpreter.project.modules[Path("program.py")] = run
-    run.scope.variables |= {"meet": Native("meet", meet)}
-    assert not run_module(interpreter, run)
+    evaluate_module(text, {"meet": meet})
     return met
 
 

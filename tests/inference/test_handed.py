@@ -6,10 +6,7 @@ import itertools
 
 import pytest
 from python_programs import met, said
-
-from shardlint.inference import InferenceSettings, analyze
-from shardlint.laws.core.verdicts import Rejected
-from shardlint.source.sources import source_from_text
+from support.checking import rejected
 
 PROGRAM = """\
 import jax, jax.numpy as jnp
@@ -57,11 +54,6 @@ def runs(text: str) -> bool:
     return True
 
 
-def errors(text: str) -> int:
-    uses = analyze([source_from_text("program.py", text)], InferenceSettings(devices=8))
-    return sum(isinstance(getattr(use, "verdict", None), Rejected) for use in uses)
-
-
 @pytest.mark.parametrize(
     "function", [DECORATED, GIVEN, WRAPPED, STORED], ids=["decorated", "given", "wrapped", "stored"]
 )
@@ -78,12 +70,12 @@ def errors(text: str) -> int:
 )
 def test_only_what_is_bound_for_good_is_known(function: str, before: str, after: str, found: bool) -> None:
     text = PROGRAM.format(before=before, function=function, after=after)
-    assert errors(text) == int(found)
+    assert len(rejected(text)) == int(found)
     assert not (found and runs(text))
 
 
 def test_a_function_that_nobody_else_has_sees_what_is_bound_last() -> None:
-    assert errors(PROGRAM.format(before="first", function=KEPT, after="mesh = second")) == 1
+    assert len(rejected(PROGRAM.format(before="first", function=KEPT, after="mesh = second"))) == 1
 
 
 #: How a function changes what others see, and what they see then.

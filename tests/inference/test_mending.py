@@ -7,11 +7,10 @@ import random
 from pathlib import Path
 
 import pytest
-from support.checking import check
+from support.checking import codes, errors, places
 
 from shardlint.inference.syntax.error_recovery import mended
 from shardlint.inference.syntax.file_parts import functions_of, split
-from shardlint.model.findings import Severity
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").glob("*.py"))
 
@@ -77,11 +76,6 @@ TYPED = {
 }
 
 
-def errors(text: str) -> list[tuple[str, int]]:
-    found = check(text, "model.py")
-    return [(one.code, one.span.line) for one in found if one.severity is Severity.ERROR]
-
-
 @pytest.mark.parametrize("typed", TYPED.values(), ids=TYPED)
 def test_what_stands_around_is_checked(typed: str) -> None:
     text = MODEL.replace("        x = x + 1", typed)
@@ -92,13 +86,13 @@ def test_what_stands_around_is_checked(typed: str) -> None:
     assert 18 <= said.line <= 26 + shift
     # The width is gone: `typed`, of which nobody knows what it does, has had the model.
     expected = [("SHL001", said.line), ("SHL201", 30 + shift), ("SHL103", 40 + shift)]
-    assert sorted(errors(text)) == sorted(expected)
-    assert errors(MODEL) == [("SHL201", 30), ("SHL103", 40), ("SHL202", 41)]
+    assert sorted(places(errors(text))) == sorted(expected)
+    assert places(errors(MODEL)) == [("SHL201", 30), ("SHL103", 40), ("SHL202", 41)]
 
 
 def test_a_body_that_is_not_there_yet() -> None:
     text = MODEL.replace("def first(x):\n    return x\n", "def first(x):\n")
-    assert sorted(code for code, _ in errors(text)) == ["SHL001", *sorted(code for code, _ in errors(MODEL))]
+    assert sorted(codes(errors(text))) == ["SHL001", *sorted(codes(errors(MODEL)))]
 
 
 @pytest.mark.parametrize(

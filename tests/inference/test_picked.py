@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.checking import check
+from support.checking import check, severities
 
 HEADER = """
 import jax, jax.numpy as jnp
@@ -34,15 +34,10 @@ LOOPS = {
 }
 
 
-def severities(text: str) -> list[str]:
-    found = check(text)
-    return [str(finding.severity) for finding in found]
-
-
 @pytest.mark.parametrize("name", LOOPS)
 def test_loops(name: str) -> None:
     body, expected = LOOPS[name]
-    assert severities(f"{HEADER}\ndef run(flag):\n    {body}\n") == expected
+    assert severities(check(f"{HEADER}\ndef run(flag):\n    {body}\n")) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,4 +46,4 @@ def test_loops(name: str) -> None:
 )
 def test_what_is_not_seen_may_set_a_mesh(call: str, expected: list[str]) -> None:
     step = "jax.lax.with_sharding_constraint(jnp.zeros((8,)), P('data'))"
-    assert severities(f"{HEADER}\ndef case_it():\n    {call}\n    {step}\n") == expected
+    assert severities(check(f"{HEADER}\ndef case_it():\n    {call}\n    {step}\n")) == expected

@@ -8,13 +8,9 @@ from inspect import cleandoc
 
 import jax
 import pytest
-
-from shardlint.api import Linter, source_from_text
-from shardlint.config import Settings
-from shardlint.model.findings import Severity
+from support.checking import errors
 
 HEADER = """\
-# shardlint: devices=8
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -109,8 +105,7 @@ REFUSED_SINCE = {"what out_specs leave unreduced may vary": (0, 11)}
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nothing_is_said_of_what_runs(name: str) -> None:
     program, caller = (cleandoc(text) for text in PROGRAMS[name])
-    source = source_from_text("program.py", f"{HEADER}{program}\n")
-    found = [f for f in Linter(Settings()).check_source(source) if f.severity is Severity.ERROR]
+    found = errors(f"{HEADER}{program}\n")
     refused = jax.__version_info__ >= REFUSED_SINCE.get(name, (99,))
     assert bool(found) == refused, found
     code = compile(f"{HEADER}{program}\n{caller}\n", "program.py", "exec")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 
 import pytest
-from support.checking import check
+from support.checking import check, uses
 from support.jax_answers import jax_raises
 
-from shardlint.api import source_from_text
-from shardlint.inference import InferenceSettings, Noticed, analyze
+from shardlint.inference import Noticed
 from shardlint.model.findings import Severity
 from shardlint.model.origins import origins_in
 from shardlint.model.uses import Placement
@@ -114,9 +113,7 @@ PROGRAMS = {
 
 def placed(program: str, noticed: Noticed | None = None, defaults: bool = False) -> list[Placement]:
     """Return what a program places."""
-    settings = InferenceSettings(devices=8, defaults=defaults)
-    uses = analyze([source_from_text("program.py", program)], settings, noticed)
-    return [use for use in uses if isinstance(use, Placement)]
+    return [use for use in uses(program, noticed, defaults=defaults) if isinstance(use, Placement)]
 
 
 @pytest.mark.parametrize("argument", ARGUMENTS)

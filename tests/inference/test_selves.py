@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from support.checking import uses
 
-from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.values import Spec
 from shardlint.model.uses import Placement
-from shardlint.source.sources import source_from_text
 
 HEAD = """\
 import jax, jax.numpy as jnp
@@ -30,8 +29,7 @@ class Layer{base}:
 
 def placed(program: str) -> list[Placement]:
     """The constraints of a program."""
-    uses = analyze([source_from_text("program.py", HEAD + program)], InferenceSettings(devices=8))
-    return [use for use in uses if isinstance(use, Placement)]
+    return [use for use in uses(HEAD + program) if isinstance(use, Placement)]
 
 
 def specs(base: str = "", more: str = "", array: str = "x", after: str = "") -> list[object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.checking import check
+from support.checking import check, codes, severities
 
 from shardlint.laws.core.values import AxisType, Mesh
 
@@ -39,19 +39,15 @@ LINES = [
 ]
 
 
-def codes(program: str, mesh: Mesh | None = None) -> list[str]:
-    found = check(HEAD + program, mesh=mesh)
-    return [f.code for f in found]
-
-
 @pytest.mark.parametrize("mesh", MESHES.values(), ids=MESHES)
 @pytest.mark.parametrize(("line", "code"), LINES)
 def test_only_what_holds_of_all_types_is_said(mesh: str, line: str, code: str | None) -> None:
     wanted = [] if code is None else [code]
     program = f"    mesh = {mesh}\n    {line}\n"
-    assert codes(program) == wanted
+    assert codes(check(HEAD + program)) == wanted
     # The mesh that a project deploys on does not stand in for one of the program.
-    assert codes(program, Mesh(("a", "b"), (2, 4), (AxisType.AUTO,) * 2)) == wanted
+    deployed = Mesh(("a", "b"), (2, 4), (AxisType.AUTO,) * 2)
+    assert codes(check(HEAD + program, mesh=deployed)) == wanted
 
 
 def test_in_a_context() -> None:
@@ -61,7 +57,7 @@ def test_in_a_context() -> None:
             "        jax.lax.with_sharding_constraint(jnp.zeros((4, 8)), P('x'))\n"
             "        jax.sharding.reshard(jnp.zeros((4, 8)), P('x'))\n"
         )
-        assert codes(program) == []
+        assert codes(check(HEAD + program)) == []
 
 
 @pytest.mark.parametrize("operation", ["a + b", "(-a)[0] @ b", "a == b", "(a, b)[0] * b"])
@@ -74,8 +70,7 @@ def test_operators_meet_each_possible_value(operation: str) -> None:
         "    b = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P('y', 'x')))\n"
         f"    {operation}\n"
     )
-    found = check(HEAD + program)
-    assert [f.severity.value for f in found if f.severity.value == "error"] == []
+    assert "error" not in severities(check(HEAD + program))
 
 
 def test_a_function_that_gives_one_is_called_again() -> None:
@@ -85,4 +80,4 @@ def test_a_function_that_gives_one_is_called_again() -> None:
         "    for size in (8, 7):\n"
         "        jax.device_put(jnp.zeros((size, 8)), NamedSharding(make(), P('x')))\n"
     )
-    assert codes(program) == ["SHL202"]
+    assert codes(check(HEAD + program)) == ["SHL202"]

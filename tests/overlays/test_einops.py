@@ -7,10 +7,9 @@ import random
 import einops
 import numpy as np
 import pytest
+from support.checking import uses
 
-from shardlint.inference import InferenceSettings, analyze
 from shardlint.model.uses import Placement
-from shardlint.source.sources import source_from_text
 
 PROGRAM = """
 import jax, jax.numpy as jnp, numpy as np, einops
@@ -118,8 +117,7 @@ def test_patterns_agree_with_einops(seed: int) -> None:
     rng = random.Random(seed)
     calls = [random_call(rng) for _ in range(150)]
     text = PROGRAM + "".join(CALL.format(call=call.format(f"jnp.ones({shape})")) for call, shape in calls)
-    uses = analyze([source_from_text("program.py", text)], InferenceSettings(devices=8))
-    placed = {use.place.resolve().line: use.shape for use in uses if isinstance(use, Placement)}
+    placed = {use.place.resolve().line: use.shape for use in uses(text) if isinstance(use, Placement)}
     rejected = 0
     for line, (call, shape) in enumerate(calls, PROGRAM.count("\n") + 1):
         real, ours = shape_in_einops(call, shape), placed[line]
@@ -139,6 +137,5 @@ def f(x, mesh):
     z = einops.einsum(y, y, "b head t dim, b head s dim -> b head t s")
     jax.device_put(z, NamedSharding(mesh, P()))
 """
-    uses = analyze([source_from_text("program.py", text)], InferenceSettings(devices=8))
-    shapes = [use.shape for use in uses if isinstance(use, Placement)]
+    shapes = [use.shape for use in uses(text) if isinstance(use, Placement)]
     assert [len(shape) for shape in shapes if isinstance(shape, tuple)] == [3, 4, 4]

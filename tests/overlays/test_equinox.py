@@ -9,11 +9,10 @@ import equinox as eqx
 import jax
 import pytest
 from equinox_programs import LAYERS, PRELUDE, TREES
+from support.checking import uses
 from support.sizes import size
 from support.tracing import run_traced
 
-from shardlint.api import source_from_text
-from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.verdicts import Api
 from shardlint.model.uses import Placement
 
@@ -33,8 +32,7 @@ def real_leaves(expression: str) -> list[Leaf]:
 def our_leaves(expression: str) -> list[Leaf]:
     """The same as `filter_shard` of it meets them."""
     text = f"{PRELUDE}\nvalue = {expression}\neqx.filter_shard(value, whole)\n"
-    uses = analyze([source_from_text("program.py", text)], InferenceSettings(devices=8))
-    eager = [use for use in uses if isinstance(use, Placement) and use.api is Api.CONSTRAINT_EAGER]
+    eager = [use for use in uses(text) if isinstance(use, Placement) and use.api is Api.CONSTRAINT_EAGER]
     return [(use.shape, use.dtype) for use in eager]
 
 

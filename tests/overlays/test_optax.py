@@ -8,11 +8,10 @@ import jax
 import jax.numpy as jnp
 import optax
 import pytest
+from support.checking import uses
 
-from shardlint.inference import InferenceSettings, analyze
 from shardlint.inference.overlays.optax import losses
 from shardlint.model.uses import Placement
-from shardlint.source.sources import source_from_text
 
 PROGRAM = """
 import jax, jax.numpy as jnp, numpy as np, optax
@@ -43,6 +42,5 @@ def test_losses_agree_with_optax(name: str) -> None:
         arguments = (jnp.ones(first, jnp.dtype(dtype)), jnp.ones(second, jnp.dtype(other)))
         real = jax.eval_shape(function, *arguments)
         text = PROGRAM.format(name=name, first=first, second=second, dtype=dtype, other=other)
-        uses = analyze([source_from_text("program.py", text)], InferenceSettings(devices=8))
-        (placed,) = (use for use in uses if isinstance(use, Placement))
+        (placed,) = (use for use in uses(text) if isinstance(use, Placement))
         assert (placed.shape, placed.dtype) == (real.shape, str(real.dtype)), text

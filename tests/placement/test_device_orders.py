@@ -7,12 +7,8 @@ from typing import Any
 
 import jax
 import numpy as np
+from support.checking import errors
 from support.sizes import size
-
-from shardlint.config import Settings
-from shardlint.linter import Linter
-from shardlint.model.findings import Severity
-from shardlint.source.sources import source_from_text
 
 PROGRAM = """
 import jax, jax.numpy as jnp, numpy as np
@@ -64,7 +60,6 @@ def _raises(expression: str) -> bool:
 
 def test_orders_of_devices_are_numpys() -> None:
     rng = random.Random("orders of devices")
-    linter = Linter(Settings(devices=8))
     seen: dict[bool, int] = {True: 0, False: 0}
     assert jax.device_count() == 8
     for number in range(size("SHARDLINT_DEVICE_PROGRAMS", 120, 400)):
@@ -73,9 +68,7 @@ def test_orders_of_devices_are_numpys() -> None:
         if order is None:
             continue
         differs = order != list(range(8))
-        source = source_from_text("program.py", PROGRAM.format(expression=expression))
-        errors = [one for one in linter.check_source(source) if one.severity is Severity.ERROR]
-        assert bool(errors) == differs, expression
+        assert bool(errors(PROGRAM.format(expression=expression))) == differs, expression
         if number % 10 == 0:
             assert _raises(expression) == differs, expression
         seen[differs] += 1

@@ -6,10 +6,8 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
-from support.checking import check
+from support.checking import errors
 from support.jax_answers import answers
-
-from shardlint.model.findings import Severity
 
 HEADER = """\
 import jax
@@ -56,12 +54,11 @@ def test_errors_are_of_what_is_done() -> None:
     }
     ended = answers(repeating, _fails, "a process each")
     for (_, call), program in programs.items():
-        found = check(program)
-        errors = [finding.message for finding in found if finding.severity is Severity.ERROR]
+        found = errors(program)
         if ended[program] if program in repeating else _raises(program):
-            met[call] += bool(errors)
+            met[call] += bool(found)
         else:
-            assert not errors, (program, errors)
+            assert not found, (program, found)
     assert all(met.values())
     assert min(met[call] for call in COMPILED) > max(met[call] for call in TRACED), met
 

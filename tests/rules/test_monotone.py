@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from support.checking import check
+from support.checking import check, places
 from support.sizes import scale
 
 from shardlint.rules import all_rules
@@ -28,8 +28,7 @@ Found = set[tuple[str, int]]
 
 
 def found(text: str, target: str | None = None) -> Found:
-    findings = check(text, target=target)
-    return {(finding.code, finding.span.line) for finding in findings}
+    return set(places(check(text, target=target)))
 
 
 def in_function(text: str) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import jax
 import pytest
 from jax.sharding import NamedSharding
-
-from shardlint.api import Linter, Settings, source_from_text
+from support.checking import check
 
 LIMIT = 1024
 
@@ -71,8 +70,7 @@ def copies(program: str, axis: str) -> bool:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_what_is_reported_is_so(program: str) -> None:
-    source = source_from_text("program.py", f"{PRELUDE}\n{program}\n")
-    findings = Linter(Settings(devices=8, replicated_bytes=LIMIT)).check_source(source)
+    findings = check(f"{PRELUDE}\n{program}\n", replicated_bytes=LIMIT)
     messages = [finding.message for finding in findings if finding.code == "SHL602"]
     reported = tuple(message.split('"')[1] for message in messages)
     assert reported == PROGRAMS[program]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import jax
 import pytest
-
-from shardlint.api import Linter, Settings, source_from_text
+from support.checking import check, codes
 
 LIMIT = 4096
 
@@ -75,8 +74,7 @@ def really_whole(program: str) -> bool:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_what_is_reported_is_so(program: str) -> None:
-    source = source_from_text("program.py", f"{PRELUDE}\n{program}\n")
-    findings = Linter(Settings(devices=8, replicated_bytes=LIMIT)).check_source(source)
-    reported = any(finding.code == "SHL601" for finding in findings)
+    findings = check(f"{PRELUDE}\n{program}\n", replicated_bytes=LIMIT)
+    reported = "SHL601" in codes(findings)
     assert reported == PROGRAMS[program]
     assert reported == really_whole(program)

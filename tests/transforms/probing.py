@@ -9,34 +9,27 @@ os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
+from support.evaluation import evaluate_module
 from support.sizes import scale
 
-from shardlint.api import source_from_text
 from shardlint.inference.domain.values import (
-    NONE,
     Array,
     Const,
     DictValue,
     Integer,
     ListValue,
-    Native,
     SetValue,
     SpecValue,
     Tuple,
     Value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter.interpreter import Interpreter
-from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.overlays.jax.transforms.idle_axes import GRADIENT
-from shardlint.inference.programs.module_loader import Project
-from shardlint.inference.programs.program import run_module
 from shardlint.laws.core.dims import Dim, substitute
 from shardlint.laws.core.values import Unknown
 from shardlint.model.uses import Use
@@ -57,22 +50,16 @@ def evaluate(text: str, variables: Mapping[str, Value] | None = None, devices: i
     """Evaluate a program; ``probe(number, value)`` tells what is known of the value."""
     found = Evaluated()
 
-    def probe(call: Call) -> Value:
+    def probe(call: Call) -> None:
         number, value = call.args
         assert isinstance(number, Const) and isinstance(call.interpreter, Interpreter)
         # Asked once for each of several possible values: which one it is, is not known.
         several = call.interpreter.variants[1] > 1
         found.probes[number.value] = Unknown("one of several values") if several else value
-        return NONE
 
-    interpreter = Interpreter(InferenceSettings(devices=devices), Project((), run_module))
-    run = ModuleRun("__main__", source_from_text("program.py", text))
-    interpreter.project.modules[Path("program.py")] = run
-    run.scope.variables |= {"probe": Native("probe", probe), **(variables or {})}
-    problems = run_module(interpreter, run)
-    assert not problems, problems
+    uses = evaluate_module(text, {"probe": probe}, variables, devices).uses
     # That a gradient is computed is no call which anybody judges.
-    found.uses = [use for use in interpreter.uses if getattr(use, "function", None) != GRADIENT]
+    found.uses = [use for use in uses if getattr(use, "function", None) != GRADIENT]
     return found
 
 

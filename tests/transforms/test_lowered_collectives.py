@@ -6,10 +6,10 @@ import os
 import random
 from collections import Counter
 
+from support.checking import check
 from support.jax_answers import asks_jax
 from support.sizes import size
 
-from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Severity
 
 CASES = size("SHARDLINT_LOWERED_CASES", 45, 135)
@@ -83,10 +83,9 @@ def raises(program: str) -> bool:
 
 def test_errors_are_raised() -> None:
     rng, tally = random.Random(SEED), Counter[str]()
-    linter = Linter(Settings(devices=8))
     for _ in range(CASES):
         program = random_program(rng)
-        findings = linter.check_source(source_from_text("program.py", program))
+        findings = check(program)
         errors = [finding.message for finding in findings if finding.severity is Severity.ERROR]
         if raises(program):
             tally["raises"] += 1

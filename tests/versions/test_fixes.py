@@ -7,9 +7,8 @@ import warnings
 from collections.abc import Sequence
 
 import pytest
+from support import checking
 
-from shardlint.api import Linter, Settings, source_from_text
-from shardlint.laws.versions import parse_target
 from shardlint.model.findings import Applicability, Edit, Finding
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
@@ -24,8 +23,7 @@ split = NamedSharding(mesh, P("x"))
 
 
 def check(program: str, target: str = "0.10.2") -> list[Finding]:
-    linter = Linter(Settings(target_jax=parse_target(target)))
-    found = linter.check_source(source_from_text("program.py", program))
+    found = checking.check(program, target=target, devices=None)
     return [finding for finding in found if finding.code in ("SHL801", "SHL802", "SHL804")]
 
 

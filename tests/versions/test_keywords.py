@@ -8,11 +8,9 @@ from functools import reduce
 from typing import Any
 
 import pytest
+from support.checking import codes, errors
 
-from shardlint.api import Linter, Settings, source_from_text
-from shardlint.laws.versions import parse_target
 from shardlint.laws.versions.keywords import functions, is_never_taken
-from shardlint.model.findings import Severity
 
 jax = pytest.importorskip("jax")
 
@@ -55,17 +53,15 @@ def test_refused_keywords_are_refused(name: str, function: Any) -> None:
                 function(*needed, **{word: None})
 
 
-def _errors(lines: str, target: str) -> list[str]:
-    text = f"import jax\nimport jax.numpy as jnp\nfrom jax.sharding import PartitionSpec as P\n{lines}\n"
-    found = Linter(Settings(devices=8, target_jax=parse_target(target))).check_source(
-        source_from_text("a.py", text)
-    )
-    return [one.code for one in found if one.severity is Severity.ERROR]
+_HEAD = "import jax\nimport jax.numpy as jnp\nfrom jax.sharding import PartitionSpec as P\n"
 
 
 @pytest.mark.parametrize("target", ("0.5.3", "0.10.2", ">=0.4.35,<0.13"))
 def test_they_are_errors_in_every_release(target: str) -> None:
-    assert _errors("jnp.sum(jnp.ones(8), out_sharding=P())", target) == ["SHL804"]
-    assert not _errors("jnp.sum(jnp.ones(8), promote_integers=True)", target)
-    assert not _errors("def f(sum):\n    return sum(jnp.ones(8), out_sharding=P())", target)
-    assert not _errors("jnp = make()\njnp.sum(jnp.ones(8), out_sharding=P())", target)
+    def found(lines: str) -> list[str]:
+        return codes(errors(f"{_HEAD}{lines}\n", target=target))
+
+    assert found("jnp.sum(jnp.ones(8), out_sharding=P())") == ["SHL804"]
+    assert not found("jnp.sum(jnp.ones(8), promote_integers=True)")
+    assert not found("def f(sum):\n    return sum(jnp.ones(8), out_sharding=P())")
+    assert not found("jnp = make()\njnp.sum(jnp.ones(8), out_sharding=P())")
