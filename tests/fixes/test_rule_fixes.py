@@ -92,6 +92,8 @@ UNTOUCHED = {
     ),
     "an axis in two strings": 'NamedSharding(mesh, P("mod" "le"))',
     "a spec in a variable": 'spec = ("data",)\nNamedSharding(mesh, spec)',
+    "a tuple of specs": 'NamedSharding(mesh, (P("data"),))',
+    "a list of specs": 'NamedSharding(mesh, [P("data")])',
     "a bare spec of jit": 'jax.jit(lambda x: x, in_shardings="data")',
     "surplus entries that are not None": 'jax.device_put(x, NamedSharding(mesh, P(None, None, "data")))',
     "surplus entries that are unpacked": 'jax.device_put(x, NamedSharding(mesh, P(*["data", None, None])))',

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from programs import ERRORS, SETUP, SILENT
+from programs import PROGRAMS, SETUP
+from support.checking import check, uses
 
-from shardlint.api import Linter, Settings, source_from_text
+from shardlint.api import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.inference.domain.values import Function, Native
 from shardlint.inference.interpreter.interpreter import Interpreter
@@ -103,16 +104,15 @@ LOOKING = {
 @pytest.mark.parametrize("program", REACHING.values(), ids=REACHING)
 def test_what_reaches_a_use_is_evaluated(program: str) -> None:
     """The evaluation of everything finds the same."""
-    source = source_from_text("program.py", f"{HEAD}{program}\n")
-    found = Linter(Settings(devices=8)).check_source(source)
+    found = check(f"{HEAD}{program}\n")
     assert len({f.span for f in found}) == 1
-    assert found == Linter(Settings(devices=8, exhaustive=True)).check_source(source)
+    assert found == check(f"{HEAD}{program}\n", exhaustive=True)
 
 
 @pytest.mark.parametrize("program", LOOKING.values(), ids=LOOKING)
 def test_what_only_looks_is_not(program: str) -> None:
     with watched() as reached:
-        analyze([source_from_text("program.py", f"{HEAD}{program}\n")], InferenceSettings(devices=8))
+        uses(f"{HEAD}{program}\n")
     assert [name for name, reaches in reached if reaches and name == "entry"] == []
     assert ("entry", False) in reached
 
@@ -171,7 +171,7 @@ def test_no_use_of_a_fixture_is_met_from_elsewhere(path: str) -> None:
 
 
 def test_no_use_of_small_programs_is_met_from_elsewhere() -> None:
-    for name, text, _ in [*ERRORS, *((name, text, None) for name, text in SILENT)]:
-        body = "".join(f"    {line}\n" for line in text.splitlines())
+    for one in PROGRAMS:
+        body = "".join(f"    {line}\n" for line in one.parts[1].splitlines())
         source = source_from_text("program.py", f"{SETUP}def entry(unknown):\n{body}")
-        assert uses_unseen(source) == [], name
+        assert uses_unseen(source) == [], one.heading

@@ -91,6 +91,12 @@ class Program:
     marks: tuple[Mark, ...]
     settings: tuple[str, ...] = ()
 
+    @property
+    def parts(self) -> tuple[str, str]:
+        """Return the text of the prelude, and that of the program below it."""
+        lines = self.text.splitlines(keepends=True)
+        return "".join(lines[: self.prelude]), "".join(lines[self.prelude :])
+
     def place(self, *lines: int) -> int:
         """Return the line of the document for lines of the text, of which the innermost is the last.
 
