@@ -8,17 +8,14 @@ from pathlib import Path
 import pytest
 from programs import PROGRAMS, SETUP
 
-from shardlint.api import Linter, source_from_text
+from shardlint.api import Analysis, Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.inference import InferenceSettings
 from shardlint.inference.domain.values import Function, Instance, Value
 from shardlint.inference.interpreter.interpreter import Interpreter
-from shardlint.inference.programs.program import analyze_source
 from shardlint.inference.summaries import call_cache
 from shardlint.inference.summaries.summary import CallSummary
 from shardlint.model.findings import Finding
 from shardlint.model.spans import Place
-from shardlint.model.uses import Use
 from shardlint.source import Source, read_source
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").glob("*.*"))
@@ -144,17 +141,16 @@ def agree(source: Source, monkeypatch: pytest.MonkeyPatch) -> int:
     linter = Linter(Settings(devices=8))
     with monkeypatch.context() as patched:
         patched.setattr(call_cache, "_MAX_VAIN", -1)
-        expected = [said(finding) for finding in linter.check_source(source)]
-        places = told(source)
-    assert [said(finding) for finding in linter.check_source(source)] == expected
-    assert told(source) == places
-    return len(expected)
+        expected = linter.analysis(source)
+    found = linter.analysis(source)
+    assert list(map(said, found.findings)) == list(map(said, expected.findings))
+    assert told(found) == told(expected)
+    return len(expected.findings)
 
 
-def told(source: Source) -> set[tuple[object, ...]]:
+def told(analysis: Analysis) -> set[tuple[object, ...]]:
     """What all uses tell of where they stand, and how they were reached."""
-    uses = analyze_source(source, InferenceSettings(devices=8))
-    return {(type(use), use.place, use.facts, use.variants) for use in uses if isinstance(use, Use)}
+    return {(type(use), use.place, use.facts, use.variants) for use in analysis.uses}
 
 
 @pytest.mark.parametrize("name", AGAIN)

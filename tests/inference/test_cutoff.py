@@ -156,10 +156,9 @@ def use_alone():
 @pytest.fixture(autouse=True)
 def _few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """What spends all its steps (`use_spend`) is evaluated anew at each edit: it need not have many."""
-    steps = budget.MAX_STEPS // 20
-    enough = int(steps * budget._SHARE**budget._SHARING)
-    monkeypatch.setattr(budget, "MAX_STEPS", steps)
-    monkeypatch.setattr(early_cutoff, "SURELY_ENOUGH", enough)
+    for limit in ("MAX_STEPS", "_FREE", "_AFTER_NEW"):
+        monkeypatch.setattr(budget, limit, getattr(budget, limit) // 10)
+    monkeypatch.setattr(early_cutoff, "SURELY_ENOUGH", budget.SURELY_ENOUGH // 10)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

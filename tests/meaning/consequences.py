@@ -10,9 +10,11 @@ from support.jax_answers import asks_jax
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 
+from types import SimpleNamespace
 from typing import Any
 
 import jax
+import numpy as np
 
 from shardlint.model.findings import Finding
 from shardlint.rules import all_rules
@@ -38,7 +40,16 @@ def found(program: str, code: str) -> list[Finding]:
     return [finding for finding in findings if finding.code == code]
 
 
-def pages(code: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the variables of the two programs of a rule's page: with the mistake, and without it."""
+def of_pages(code: str, expression: str) -> Any:
+    """Run the programs of a rule's page, and return what an expression of their variables is.
+
+    ``bad`` holds those of the program with the mistake, ``good`` those of the other.
+    """
     (rule,) = (rule for rule in all_rules() if rule.code == code)
-    return run(rule.bad), run(rule.good)
+    return _of_both(rule.bad, rule.good, expression)
+
+
+@asks_jax("meaning")
+def _of_both(bad: str, good: str, expression: str) -> Any:
+    ran = {"bad": SimpleNamespace(**run(bad)), "good": SimpleNamespace(**run(good))}
+    return eval(expression, {"np": np, **ran})

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 import random
 
-import numpy as np
 import pytest
-from consequences import found, pages, value
+from consequences import found, of_pages, value
 from support.sizes import size
 
 HEADER = """import jax, jax.numpy as jnp, numpy as np
@@ -64,5 +63,5 @@ def test_what_is_not_reported(call: str) -> None:
 
 
 def test_the_page_counts_wrongly_and_then_right() -> None:
-    bad, good = (np.asarray(scope["y"]) for scope in pages("SHL315"))
-    assert np.array_equal(good, np.arange(16)) and not np.array_equal(bad, good)
+    assert of_pages("SHL315", "np.array_equal(good.y, np.arange(16))")
+    assert not of_pages("SHL315", "np.array_equal(bad.y, good.y)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from consequences import found, pages, value
+from consequences import found, of_pages, value
 
 HEADER = """import jax, jax.numpy as jnp, numpy as np
 from flax import jax_utils
@@ -37,5 +37,4 @@ def test_reported_where_each_device_computes_with_all_copies(make: str, put: str
 
 
 def test_the_page_has_a_dimension_more() -> None:
-    bad, good = pages("SHL609")
-    assert bad["y"].shape == (8, 64, 10) and good["y"].shape == (64, 10)
+    assert of_pages("SHL609", "(bad.y.shape, good.y.shape)") == ((8, 64, 10), (64, 10))

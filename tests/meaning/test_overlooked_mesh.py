@@ -6,7 +6,7 @@ import warnings
 from itertools import product
 
 import pytest
-from consequences import found, pages, value
+from consequences import found, of_pages, value
 
 HEADER = """import flax.linen as nn
 import jax, jax.numpy as jnp
@@ -66,6 +66,5 @@ def test_logical_constraints(rules: str, setter: str) -> None:
 
 def test_the_page_splits_nothing_and_then_all() -> None:
     with warnings.catch_warnings(action="ignore"):
-        bad, good = pages("SHL410")
-    assert bad["y"].sharding.is_fully_replicated
-    assert good["y"].sharding.shard_shape(good["y"].shape) == (4, 4)
+        assert of_pages("SHL410", "bad.y.sharding.is_fully_replicated")
+        assert of_pages("SHL410", "good.y.sharding.shard_shape(good.y.shape)") == (4, 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
-from consequences import found, pages, value
+from consequences import found, of_pages, value
 
 from shardlint.model.findings import Severity
 
@@ -62,9 +62,9 @@ def test_reported_where_a_sibling_is_whole() -> None:
 
 
 def test_the_page_holds_a_kernel_whole() -> None:
-    bad, good = (scope["params"] for scope in pages("SHL610"))
-    assert bad["q_proj"]["kernel"].sharding.is_fully_replicated
-    assert good["q_proj"]["kernel"].sharding == good["key"]["kernel"].sharding
+    assert of_pages("SHL610", "bad.params['q_proj']['kernel'].sharding.is_fully_replicated")
+    shardings = [f"good.params['{name}']['kernel'].sharding" for name in ("q_proj", "key")]
+    assert of_pages("SHL610", " == ".join(shardings))
 
 
 def test_of_two_that_differ_either_may_be_meant() -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import inspect
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
+import overlay_harness
 from cases import generator
 from jax.interpreters.partial_eval import dce_jaxpr
 from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 from jax.sharding import AxisType as JaxAxisType
 from overlay_harness import Draw, FakeInterpreter, Leaves, _fill, concrete, resolve
+from support.jax_answers import asks_jax
 
 from shardlint.inference.domain.values import Array, DictValue, ListValue, MeshValue, Tuple, Value, as_items
 from shardlint.inference.evaluation.call import Call, CannotBind
@@ -33,16 +36,29 @@ class OnMesh(FakeInterpreter):
     context = Context(mesh=MeshValue(MESH), in_jit=True)
 
 
+#: The arguments of a call.
+Arguments = tuple[Sequence[Value], dict[str, Value]]
+
+
 @dataclass(frozen=True)
 class Traced:
-    """A call as JAX traced it: the exception, or the results' specs, and of each the operands read."""
+    """A call as JAX traced it: whether it raised; the results' specs, and of each the operands read."""
 
-    args: Sequence[Value]
-    kwargs: dict[str, Value]
-    exception: Exception | None
+    raised: bool
     specs: tuple[tuple[Any, ...] | None, ...] = ()
     #: For each result with elements, whether it reads each operand: those of an argument together.
     reads: tuple[tuple[tuple[bool, ...], ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Calls of a function, which `repr` shows as in any other process."""
+
+    name: str
+    arguments: Sequence[Arguments]
+
+    def __repr__(self) -> str:
+        return re.sub(r" at 0x\w+", "", repr((self.name, self.arguments)))
 
 
 def draw_case(name: str, number: int, *, sharded: bool) -> tuple[list[Value], dict[str, Value]]:
@@ -97,8 +113,18 @@ class _Placing:
         return Spec(tuple(entries))
 
 
-def trace(name: str, args: Sequence[Value], kwargs: dict[str, Value]) -> Traced:
-    """What JAX makes of a call."""
+@asks_jax(
+    "overlays",
+    overlay_harness,
+    encode=lambda traced: [(one.raised, one.specs, one.reads) for one in traced],
+    decode=lambda traced: [Traced(*one) for one in traced],
+)
+def trace(calls: Calls) -> list[Traced]:
+    """What JAX makes of each call."""
+    return [_trace(calls.name, *arguments) for arguments in calls.arguments]
+
+
+def _trace(name: str, args: Sequence[Value], kwargs: dict[str, Value]) -> Traced:
     target, leaves = resolve(name), Leaves()
     positional: list[Any] = []
     owners: list[int] = []
@@ -132,15 +158,15 @@ def trace(name: str, args: Sequence[Value], kwargs: dict[str, Value]) -> Traced:
     try:
         with jax.sharding.use_abstract_mesh(REAL_MESH):
             jaxpr = jax.make_jaxpr(call)(*structs).jaxpr
-    except Exception as problem:
-        return Traced(args, kwargs, problem)
+    except Exception:
+        return Traced(True)
     specs = tuple(None if one.sharding.mesh.empty else tuple(one.sharding.spec) for one in jaxpr.out_avals)
     reads = tuple(
         _of_arguments(dce_jaxpr(jaxpr, [i == k for k in range(len(found))])[1], owners, structs)
         for i, one in enumerate(found)
         if one.size
     )
-    return Traced(args, kwargs, None, specs, reads)
+    return Traced(False, specs, reads)
 
 
 def _of_arguments(used: Sequence[bool], owners: Sequence[int], structs: Sequence[Any]) -> Any:

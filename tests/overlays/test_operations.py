@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from cases import generator
-from operation_harness import arrays_of, by_keyword, draw_case, judged, reads_all, trace
+from operation_harness import Calls, Traced, arrays_of, by_keyword, draw_case, judged, reads_all, trace
 
 from shardlint.inference.domain.values import Value
 from shardlint.inference.overlays.jax.operations import OPERATIONS
@@ -41,18 +41,18 @@ def _spec(spec: Any) -> Any:
     return tuple(spec) if any(spec or ()) else None
 
 
-def _compare(name: str, number: int, found: Value, exception: Exception | None, specs: Any) -> None:
-    told = (name, number, found, exception, specs)
+def _compare(name: str, number: int, found: Value, traced: Traced) -> None:
+    told = (name, number, found, traced)
     if isinstance(found, Unknown):
-        assert exception is not None or "rejected by" not in str(found), told
+        assert traced.raised or "rejected by" not in str(found), told
         return
-    if exception is not None:
+    if traced.raised:
         return
     arrays = arrays_of(found)
     if not arrays:
         return
-    assert len(arrays) == len(specs), told
-    for array, spec in zip(arrays, specs, strict=True):
+    assert len(arrays) == len(traced.specs), told
+    for array, spec in zip(arrays, traced.specs, strict=True):
         if array.typed is not None:
             assert _spec(array.typed.spec.entries) == _spec(spec), told
 
@@ -60,18 +60,19 @@ def _compare(name: str, number: int, found: Value, exception: Exception | None, 
 @pytest.mark.parametrize("name", sorted(name for name in OPERATIONS if generator(name) is not None))
 def test_agrees(name: str) -> None:
     operation, accepted, typed = OPERATIONS[name], 0, 0
-    for number in range(5 * CASES):
-        if number >= CASES and accepted:
+    for first in range(0, 5 * CASES, CASES):
+        if accepted:
             break
-        args, kwargs = draw_case(name, number, sharded=number % 3 > 0)
-        traced = trace(name, args, kwargs)
-        found = judged(name, args, kwargs)
-        _compare(name, number, found, traced.exception, traced.specs)
-        if traced.exception is None:
-            accepted += 1
-            typed += all(array.typed is not None for array in arrays_of(found))
-            if operation.reads_values is True:
-                assert reads_all(traced), (name, args, kwargs, traced.reads)
+        numbers = range(first, first + CASES)
+        calls = Calls(name, [draw_case(name, number, sharded=number % 3 > 0) for number in numbers])
+        for number, (args, kwargs), traced in zip(numbers, calls.arguments, trace(calls), strict=True):
+            found = judged(name, args, kwargs)
+            _compare(name, number, found, traced)
+            if not traced.raised:
+                accepted += 1
+                typed += all(array.typed is not None for array in arrays_of(found))
+                if operation.reads_values is True:
+                    assert reads_all(traced), (name, args, kwargs, traced.reads)
     if name in NEED_A_SHARDING:
         return
     assert accepted, f"no calls of {name} are accepted"
@@ -81,11 +82,10 @@ def test_agrees(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(name for name in OPERATIONS if generator(name) is not None))
 def test_agrees_by_keyword(name: str) -> None:
-    for number in range(4):
-        args, kwargs = draw_case(name, number, sharded=True)
-        args, kwargs = by_keyword(name, args, kwargs)
-        traced = trace(name, args, kwargs)
-        _compare(name, number, judged(name, args, kwargs), traced.exception, traced.specs)
+    drawn = [draw_case(name, number, sharded=True) for number in range(4)]
+    calls = Calls(name, [by_keyword(name, args, kwargs) for args, kwargs in drawn])
+    for number, ((args, kwargs), traced) in enumerate(zip(calls.arguments, trace(calls), strict=True)):
+        _compare(name, number, judged(name, args, kwargs), traced)
 
 
 #: Arguments of functions whose random calls have no arrays.
