@@ -28,6 +28,7 @@ from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.overlays.flax.linen import module as flax_linen
 from shardlint.inference.overlays.flax.nnx import module as flax_nnx
 from shardlint.inference.overlays.jax import initializers
+from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.programs.module_loader import Project
 from shardlint.inference.programs.program import run_module
 from shardlint.laws.core.dims import Shape
@@ -36,6 +37,9 @@ from shardlint.model.uses import Use
 
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+# As a program that mentions it has them loaded.
+load_mentioned("flax")
 
 #: How many times as many random programs as usual.
 SCALE = scale("SHARDLINT_FLAX_SCALE", 1 / 3)

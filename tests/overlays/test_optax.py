@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import optax
 import pytest
 from support.checking import uses
+from support.jax_answers import asks_jax
 
 from shardlint.inference.overlays.optax import losses
 from shardlint.model.uses import Placement
@@ -33,14 +34,21 @@ def random_arguments(rng: random.Random, name: str) -> tuple[tuple[int, ...], st
     return first, rng.choice(DTYPES), second, rng.choice(DTYPES)
 
 
+@asks_jax("overlays")
+def real_loss(
+    name: str, first: tuple[int, ...], dtype: str, second: tuple[int, ...], other: str
+) -> tuple[tuple[int, ...], str]:
+    """Return the shape and dtype of a loss of arrays."""
+    arguments = (jnp.ones(first, jnp.dtype(dtype)), jnp.ones(second, jnp.dtype(other)))
+    loss = jax.eval_shape(getattr(optax, name.removeprefix("optax.")), *arguments)
+    return loss.shape, str(loss.dtype)
+
+
 @pytest.mark.parametrize("name", losses.TABLE)
 def test_losses_agree_with_optax(name: str) -> None:
     rng = random.Random(name)
     for _ in range(20):
         first, dtype, second, other = random_arguments(rng, name)
-        function = getattr(optax, name.removeprefix("optax."))
-        arguments = (jnp.ones(first, jnp.dtype(dtype)), jnp.ones(second, jnp.dtype(other)))
-        real = jax.eval_shape(function, *arguments)
         text = PROGRAM.format(name=name, first=first, second=second, dtype=dtype, other=other)
         (placed,) = (use for use in uses(text) if isinstance(use, Placement))
-        assert (placed.shape, placed.dtype) == (real.shape, str(real.dtype)), text
+        assert (placed.shape, placed.dtype) == real_loss(name, first, dtype, second, other), text

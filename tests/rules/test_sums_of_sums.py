@@ -8,9 +8,12 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
+from support.jax_answers import asks_jax
 
 
-def test_sums_of_what_is_summed_are_too_large() -> None:
+@asks_jax("rules")
+def sums() -> dict[str, list[float]]:
+    """Return what JAX holds of sums of an array whose elements have the sum 28."""
     mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("x", "y"))
 
     def held(body: object, check_vma: bool = True) -> list[float]:
@@ -20,9 +23,22 @@ def test_sums_of_what_is_summed_are_too_large() -> None:
     def gradient(a: jax.Array) -> jax.Array:
         return jax.grad(lambda w: jnp.sum(w * a))(jnp.ones(()))
 
-    assert held(lambda a: lax.psum(lax.psum(jnp.sum(a), "x"), "x")) == [56.0]
-    assert held(lambda a: lax.psum(lax.psum(jnp.sum(a), "x"), "x"), check_vma=False) == [56.0]
-    assert held(gradient) == [28.0]
-    assert held(lambda a: lax.psum(gradient(a), "x")) == [56.0]
-    assert held(lambda a: lax.pmean(gradient(a), "x")) == [28.0]
-    assert held(lambda a: lax.psum(gradient(a), "x"), check_vma=False) == [28.0]
+    return {
+        "a sum twice": held(lambda a: lax.psum(lax.psum(jnp.sum(a), "x"), "x")),
+        "a sum twice, unchecked": held(lambda a: lax.psum(lax.psum(jnp.sum(a), "x"), "x"), check_vma=False),
+        "a gradient": held(gradient),
+        "its sum": held(lambda a: lax.psum(gradient(a), "x")),
+        "its mean": held(lambda a: lax.pmean(gradient(a), "x")),
+        "its sum, unchecked": held(lambda a: lax.psum(gradient(a), "x"), check_vma=False),
+    }
+
+
+def test_sums_of_what_is_summed_are_too_large() -> None:
+    assert sums() == {
+        "a sum twice": [56.0],
+        "a sum twice, unchecked": [56.0],
+        "a gradient": [28.0],
+        "its sum": [56.0],
+        "its mean": [28.0],
+        "its sum, unchecked": [28.0],
+    }

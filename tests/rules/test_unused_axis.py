@@ -6,6 +6,7 @@ import jax
 import pytest
 from jax.sharding import NamedSharding
 from support.checking import check
+from support.jax_answers import asks_jax
 
 LIMIT = 1024
 
@@ -58,6 +59,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
 }
 
 
+@asks_jax("rules")
 def copies(program: str, axis: str) -> bool:
     """Whether all arrays of a program that lie on a mesh with this axis are whole along it."""
     variables: dict[str, object] = {"__name__": "__main__"}

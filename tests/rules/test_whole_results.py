@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax
 import pytest
 from support.checking import check, codes
+from support.jax_answers import asks_jax
 
 LIMIT = 4096
 
@@ -63,6 +64,7 @@ PROGRAMS = {
 }
 
 
+@asks_jax("rules")
 def really_whole(program: str) -> bool:
     """Whether JAX leaves a large array of the value on every device."""
     variables: dict[str, object] = {"__name__": "__main__"}

@@ -8,6 +8,7 @@ import re
 import jax
 import pytest
 from probing import SCALE, evaluate
+from support.jax_answers import asks_jax
 
 from shardlint.inference.domain.values import Array
 from shardlint.laws.core.verdicts import Rejected
@@ -29,6 +30,24 @@ LAYERS = (
 SPECS = ("P()", "P('x')", "P('y')", "P(('x', 'y'))")
 
 
+@asks_jax("transforms")
+def varying(text: str) -> dict[int, frozenset[str]]:
+    """Return the axes over which JAX says that what a program probes varies."""
+    seen: dict[int, frozenset[str]] = {}
+    exec(text, {"probe": lambda n, v: seen.update({n: frozenset(jax.typeof(v).mat.varying)})})
+    return seen
+
+
+@asks_jax("transforms")
+def names_an_unbound_axis(text: str) -> bool:
+    """Return whether a program ends with NameError."""
+    try:
+        exec(text, {})
+    except NameError:
+        return True
+    return False
+
+
 @pytest.mark.parametrize("layer", LAYERS)
 def test_results_vary_as_jax_says(layer: str) -> None:
     draw, sure = random.Random(layer), 0
@@ -46,13 +65,8 @@ def body(scale, x):
 f = jax.shard_map(body, mesh=mesh, in_specs=({", ".join(specs)}), out_specs=P())
 jax.eval_shape(f, jnp.ones((8,)), jnp.ones((32, 8)))
 """
-        seen: dict[int, frozenset[str]] = {}
-        try:
-            exec(text, {"probe": lambda n, v: seen.update({n: frozenset(jax.typeof(v).mat.varying)})})  # noqa: B023
-        except Exception as error:
-            raise AssertionError(text) from error
         probes = evaluate(text).probes
-        for number, real in seen.items():
+        for number, real in varying(text).items():
             ours = probes[number]
             assert isinstance(ours, Array), text
             assert ours.varying <= real, text
@@ -92,11 +106,6 @@ def f(x):
     return jnp.zeros(())
 {transformed}
 """
-    try:
-        exec(text, {})
-        refused = False
-    except NameError:
-        refused = True
     rejected = [use.verdict for use in evaluate(text).uses if isinstance(use.verdict, Rejected)]
-    assert refused == bool(rejected)
+    assert names_an_unbound_axis(text) == bool(rejected)
     assert all(verdict.exception in ("NameError", "Exception") for verdict in rejected), rejected

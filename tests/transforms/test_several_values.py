@@ -8,6 +8,7 @@ import random
 import pytest
 from probing import SCALE
 from support.checking import check, severities
+from support.jax_answers import asks_jax
 
 HEAD = """import random
 import jax
@@ -80,6 +81,7 @@ def program(chance: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
+@asks_jax("transforms")
 def raises(text: str, flags: tuple[bool, ...]) -> bool:
     """Whether JAX refuses the program where the flags are these."""
     decided = "".join(f"{name} = {value}\n" for name, value in zip(FLAGS, flags, strict=True))
