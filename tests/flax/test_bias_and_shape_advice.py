@@ -11,6 +11,7 @@ import pytest
 from flax.traverse_util import flatten_dict
 from jax.sharding import PartitionSpec as P
 from support.checking import places, uses
+from support.jax_answers import asks_jax
 
 from shardlint.rules import RuleSettings, judge
 
@@ -64,9 +65,9 @@ def _linen(draw: random.Random) -> str:
     return _HEAD + "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_a_linen_bias_is_advised_to_be_split_where_the_outputs_are(seed: int) -> None:
-    text = _linen(random.Random(seed))
+@asks_jax("flax")
+def layers_to_blame(text: str) -> list[str]:
+    """Return the layers of linen with a bare bias of some size beside a kernel whose outputs are split."""
     names = run(text)
     arrays = flatten_dict(nn.unbox(names["made"])["params"])
     specs = flatten_dict(nn.get_partition_spec(names["made"])["params"])
@@ -81,6 +82,13 @@ def test_a_linen_bias_is_advised_to_be_split_where_the_outputs_are(seed: int) ->
         outputs = (*spec, *(None,) * 3)[1 : 1 + bias.ndim]
         if any(outputs):
             wanted.append(layer)
+    return wanted
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_linen_bias_is_advised_to_be_split_where_the_outputs_are(seed: int) -> None:
+    text = _linen(random.Random(seed))
+    wanted = layers_to_blame(text)
     count = dict.fromkeys(("Dense", "DenseGeneral"), 0)
     lines = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -90,6 +98,19 @@ def test_a_linen_bias_is_advised_to_be_split_where_the_outputs_are(seed: int) ->
                 lines.append(number)
             count[kind] += 1
     assert found(text, "SHL503") == lines
+
+
+@asks_jax("flax")
+def is_to_blame(text: str) -> bool:
+    """Return whether a layer of nnx that a program builds has a bare bias and a kernel of split outputs."""
+
+    def spec(variable: Any) -> P:
+        return P(*(variable.get_metadata().get("out_sharding") or ()))
+
+    return any(
+        len(spec(one.kernel)) == 2 and bool(spec(one.kernel)[1]) and not tuple(spec(one.bias))
+        for one in run(text)["build"]()
+    )
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -106,15 +127,7 @@ def test_an_nnx_bias_is_set_beside_the_kernel_of_its_own_layer(seed: int) -> Non
         "def build():\n"
         f"    return [layer(k, b, nnx.Rngs(0)) for k, b in [{', '.join(f'({k}, {b})' for k, b in pairs)}]]\n"
     )
-    layers = run(text)["build"]()
-
-    def spec(variable: Any) -> P:
-        return P(*(variable.get_metadata().get("out_sharding") or ()))
-
-    wanted = any(
-        len(spec(one.kernel)) == 2 and spec(one.kernel)[1] and not tuple(spec(one.bias)) for one in layers
-    )
-    assert bool(found(text, "SHL503")) is wanted
+    assert bool(found(text, "SHL503")) is is_to_blame(text)
 
 
 _STACKED = """

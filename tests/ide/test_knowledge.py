@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from renamed_programs import HEAD, settings
+from support.jax_answers import asks_jax
 
 from shardlint.api import Analysis, Linter, read_source, source_from_text
 from shardlint.ide.hover_facts import Hint
@@ -34,8 +35,8 @@ def texts(text: str) -> list[str]:
     return [hint.text for hint in hints(text)]
 
 
-def programs(count: int) -> Iterable[tuple[str, str, tuple[int, ...]]]:
-    """Random arrays on random meshes: a program that JAX accepts, its dtype and its shape."""
+def programs(count: int) -> Iterable[tuple[str, str]]:
+    """Random arrays on random meshes: a program that JAX accepts, and the dtype."""
     draw = random.Random(6)
     for _ in range(count):
         sizes = draw.choice([(8,), (2, 4), (4, 2), (2, 2, 2)])
@@ -55,24 +56,29 @@ def programs(count: int) -> Iterable[tuple[str, str, tuple[int, ...]]]:
                 f"x = jax.device_put(jnp.zeros({shape}, jnp.{dtype}), NamedSharding(mesh, spec))\n"
             ),
             dtype,
-            shape,
         )
+
+
+@asks_jax("ide")
+def held(text: str) -> tuple[tuple[int, ...], int, int]:
+    """Return the shape and the bytes of a shard of a program's ``x``, and how many devices hold the first."""
+    scope: dict[str, Any] = {}
+    exec(text, scope)
+    x = scope["x"]
+    blocks = list(x.sharding.devices_indices_map(x.shape).values())
+    return x.sharding.shard_shape(x.shape), x.addressable_shards[0].data.nbytes, blocks.count(blocks[0])
 
 
 @pytest.mark.parametrize("number", range(4))
 def test_a_hint_says_what_each_device_of_jax_holds(number: int) -> None:
-    for text, dtype, shape in itertools.islice(programs(60), number * 15, number * 15 + 15):
-        scope: dict[str, Any] = {}
-        exec(text, scope)
-        x = scope["x"]
-        each = x.sharding.shard_shape(x.shape)
-        shown = f"{short_dtype(dtype)}[{', '.join(map(str, each))}]"
-        assert texts(text) == [f"→ {shown} × 8 devices"], text
-        (known,) = analysis(text).knowledge.at(len(text.splitlines()), 6)
-        blocks = x.sharding.devices_indices_map(shape)
-        copies = list(blocks.values()).count(next(iter(blocks.values())))
-        assert (known.shard, known.copies) == (each, copies)
-        assert known.shard_bytes_text == known_bytes(x.addressable_shards[0].data.nbytes)
+    for text, dtype in itertools.islice(programs(60), number * 15, number * 15 + 15):
+        shard, count, copies = held(text)
+        shown = f"{short_dtype(dtype)}[{', '.join(map(str, shard))}]"
+        knowledge = analysis(text).knowledge
+        assert [hint.text for hint in knowledge.hints] == [f"→ {shown} × 8 devices"], text
+        (known,) = knowledge.at(len(text.splitlines()), 6)
+        assert (known.shard, known.copies) == (shard, copies)
+        assert known.shard_bytes_text == known_bytes(count)
 
 
 def known_bytes(count: int) -> str:

@@ -288,22 +288,35 @@ def found(path: Path, afresh: bool = False) -> list[str]:
     return [f"{finding.span.line}: {finding.message}" for finding in findings]
 
 
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, list[str]]]:
+    """Programs that import one module each, in a folder with all modules, and what is found in them."""
+    folder = tmp_path_factory.mktemp("alone")
+    for name, text in {"base": BASE, **MIDDLE}.items():
+        (folder / f"{name}.py").write_text(text)
+    programs = {name: folder / f"alone_{name}.py" for name in MIDDLE}
+    for name, path in programs.items():
+        path.write_text(f"import {name}\n{PUT}{_look(name)}")
+    return {name: (path, found(path, afresh=True)) for name, path in programs.items()}
+
+
+def _look(name: str) -> str:
+    return f"put(P({name}.axis), {name}.size)\nput(P('data'), {name}.size + 1)\n"
+
+
 @pytest.mark.parametrize("first", MIDDLE)
-def test_a_module_imported_after_another_is_found_as_alone(first: str, tmp_path: Path) -> None:
+def test_a_module_imported_after_another_is_found_as_alone(
+    first: str, alone: dict[str, tuple[Path, list[str]]]
+) -> None:
     """It is run again unless it depends on nothing that the other has changed."""
-    (tmp_path / "base.py").write_text(BASE)
-    for name, text in MIDDLE.items():
-        (tmp_path / f"{name}.py").write_text(text)
-    for then in MIDDLE:
-        look = f"put(P({then}.axis), {then}.size)\nput(P('data'), {then}.size + 1)\n"
-        both, alone = tmp_path / f"both_{then}.py", tmp_path / f"alone_{then}.py"
-        both.write_text(f"import {first}, {then}\n{PUT}{look}")
-        alone.write_text(f"import {then}\n{PUT}{look}")
-        expected = found(both, afresh=True), found(alone, afresh=True)
+    for then, (one, found_alone) in alone.items():
+        both = one.with_name(f"{first}_and_{then}.py")
+        both.write_text(f"import {first}, {then}\n{PUT}{_look(then)}")
+        expected = found(both, afresh=True), found_alone
         forget()
-        assert (found(both), found(alone)) == expected, then
+        assert (found(both), found(one)) == expected, then
         forget()
-        assert (found(alone), found(both)) == expected[::-1], then
+        assert (found(one), found(both)) == expected[::-1], then
 
 
 def _summaries() -> list[CallSummary]:

@@ -14,7 +14,7 @@ from shardlint.api import Linter, Settings, editing, source_from_text
 LONG = "import jax\nfrom jax.sharding import PartitionSpec as P\n\n" + "".join(
     f"def f{number}(x, n):\n    for i in range(60):\n        for j in range(60):\n            x = x + i * n\n"
     f"    return P('data', *[None] * n)\n\n\ny{number} = f{number}(1, {number})\n"
-    for number in range(40)
+    for number in range(20)
 )
 SHORT = LONG[: LONG.index("def f3(")]
 
@@ -27,7 +27,7 @@ def found(text: str) -> list[str]:
 def test_an_analysis_is_stopped() -> None:
     before = found(SHORT)
     stop = editing.Stop()
-    threading.Timer(0.3, stop.ask).start()
+    threading.Timer(0.2, stop.ask).start()
     start = time.monotonic()
     with pytest.raises(editing.Stopped), editing.stoppable(stop):
         found(LONG)
