@@ -8,9 +8,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from support import checking
 from support.jax_answers import answers
 
-from shardlint.api import Linter, Settings, source_from_cells, source_from_text
+from shardlint.api import Linter, Settings, source_from_cells
 from shardlint.inference.evaluation.context import Frame
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter.interpreter import Interpreter
@@ -49,18 +50,13 @@ for name, text, given in json.load(sys.stdin):
 
 def check(text: str, **settings: Any) -> list[Finding]:
     """Return what is found in a program after `SETUP`, on eight devices."""
-    source = source_from_text("program.py", f"{SETUP}{text}\n")
-    return Linter(Settings(devices=8, **settings)).check_source(source)
+    return checking.check(f"{SETUP}{text}\n", **settings)
 
 
 def check_cells(cells: list[str]) -> list[Finding]:
     """Return what is found in a notebook of these cells, the first of them `SETUP`."""
     numbered = list(enumerate([SETUP, *cells]))
     return Linter(Settings(devices=8)).check_source(source_from_cells("program.ipynb", numbered))
-
-
-def codes(findings: list[Finding]) -> list[str]:
-    return [finding.code for finding in findings]
 
 
 def run_in_jax(programs: list[tuple[str, str, str]]) -> dict[str, str | None]:

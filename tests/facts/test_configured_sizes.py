@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from facts_harness import check, codes, interpreter, run_in_jax
+from facts_harness import check, interpreter, run_in_jax
+from support.checking import codes
 
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import Array, Const, External, Sized, Value

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from facts_harness import MESHES, SETUP, check, check_cells, codes, run_in_jax
+from facts_harness import MESHES, SETUP, check, check_cells, run_in_jax
+from support.checking import codes
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.model.findings import Severity

@@ -8,7 +8,8 @@ import random
 import jaxtyping
 import numpy as np
 import pytest
-from facts_harness import check, codes, interpreter, run_in_jax
+from facts_harness import check, interpreter, run_in_jax
+from support.checking import codes
 
 from shardlint.inference.domain.values import Array
 from shardlint.inference.facts.descriptions import Description, fit

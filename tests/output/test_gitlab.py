@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_findings import SETUP, WRONG, made_up, notebook, of_all_rules, write
+from support.checking import check
 
-from shardlint.api import Excerpts, Linter, Settings, read_source, source_from_text
+from shardlint.api import Excerpts, Linter, Settings, read_source
 from shardlint.model.findings import Finding
 from shardlint.output.formats import gitlab
 from shardlint.output.formats.fingerprints import fingerprints
@@ -83,9 +84,7 @@ def test_paths_are_of_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def marks_of(text: str, path: str = "a.py") -> list[str]:
-    source = source_from_text(path, text)
-    findings = Linter(Settings()).check_source(source)
-    return fingerprints(findings, Excerpts({path: text.encode()}).lines)
+    return fingerprints(check(text, path, devices=None), Excerpts({path: text.encode()}).lines)
 
 
 def test_fingerprints_stay_when_lines_move() -> None:
