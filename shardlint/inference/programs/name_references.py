@@ -225,14 +225,15 @@ def _mentions_apart(text: str, indented: bool, bound: _Bound) -> Sequence[Mentio
 
 def _told(names: Names, tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
     """Yield the listed names and arguments in a tree, each with the node that is to blame."""
-    written = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    held: set[ast.AST] = set()
     listed = _listed_names()
     for node, scope in names.references(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield from _imports(node, listed)
         elif isinstance(node, ast.Attribute):
-            # Of a chain, the outermost attribute is the one that nothing holds.
-            if node not in written and isinstance(node.ctx, ast.Load):
+            # Of a chain, the outermost attribute is the one that nothing holds: it comes first.
+            held.add(node.value)
+            if node not in held and isinstance(node.ctx, ast.Load):
                 yield from _first(node, names.full_name(node, scope), listed)
         elif isinstance(node, ast.Call):
             yield from _arguments(node, names, scope, listed)

@@ -17,6 +17,14 @@ _CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)
+#: Nodes that may have a name in them, and none in theirs.
+_NAMED = (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+#: Nodes that are looked at for what tells which JAX there is, or that bind names elsewhere.
+_TELLING = (ast.Try, *_ASSIGNMENTS, ast.If, ast.FunctionDef, ast.Global, ast.Nonlocal)
+_REFERRING = (*_IMPORTS, ast.Attribute, ast.Call)
 #: Words of code that may tell which JAX there is, or bind names elsewhere.
 _ASKING = frozenset({"TYPE_CHECKING", "except", "global", "nonlocal"})
 #: The first argument of a call that asks for an attribute.
@@ -53,11 +61,11 @@ class Names:
     def __init__(self, trees: Sequence[ast.Module]) -> None:
         self.module = Scope()
         self._scopes: dict[ast.AST, Scope] = {}
+        nodes: list[ast.AST] = []
         for tree in trees:
-            self._bind(tree, self.module)
-        nodes = [node for tree in trees for node in ast.walk(tree)]
+            self._bind(tree, self.module, nodes)
         for node in nodes:
-            if isinstance(node, ast.Global | ast.Nonlocal):
+            if isinstance(node, (ast.Global, ast.Nonlocal)):
                 for name in node.names:
                     self.module.bind(name)
         #: Variables and functions that tell which JAX there is.
@@ -71,7 +79,7 @@ class Names:
         """Return the names of a function that asks for nothing about JAX, defined in a module or a class."""
         names = Names(())
         names.module = module
-        names._bind(tree, Scope(module, is_class=True))
+        names._bind(tree, Scope(module, is_class=True), [])
         return names
 
     def references(self, tree: ast.Module) -> Iterator[tuple[ast.AST, Scope]]:
@@ -88,26 +96,32 @@ class Names:
 
     # -- bindings -----------------------------------------------------------------------------
 
-    def _bind(self, node: ast.AST, scope: Scope) -> None:
-        """Collect the bindings below a node, which belongs to a scope."""
+    def _bind(self, node: ast.AST, scope: Scope, telling: list[ast.AST]) -> None:
+        """Collect the bindings below a node, which belongs to a scope, and the nodes that may tell."""
         for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Name):
+                if not isinstance(child.ctx, ast.Load):
+                    scope.bind(child.id)
+                continue
+            if not child._fields:
+                continue
             inner = scope
-            if isinstance(child, ast.Import | ast.ImportFrom):
+            if isinstance(child, _TELLING):
+                telling.append(child)
+            if isinstance(child, _IMPORTS):
                 for name, target in imported(child):
                     scope.bind(name, target)
-            elif isinstance(child, ast.Name) and not isinstance(child.ctx, ast.Load):
-                scope.bind(child.id)
             elif isinstance(child, ast.arg):
                 scope.bind(child.arg)
-            elif isinstance(child, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and child.name:
+            elif isinstance(child, _NAMED) and child.name:
                 scope.bind(child.name)
             elif isinstance(child, ast.MatchMapping) and child.rest:
                 scope.bind(child.rest)
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if isinstance(child, _DEFINITIONS):
                 scope.bind(child.name)
             if isinstance(child, _SCOPES):
                 inner = self._scopes[child] = Scope(scope, isinstance(child, ast.ClassDef))
-            self._bind(child, inner)
+            self._bind(child, inner, telling)
 
     # -- guards -------------------------------------------------------------------------------
 
@@ -120,7 +134,7 @@ class Names:
         while True:
             before = len(self.telling)
             for node in nodes:
-                if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
+                if isinstance(node, _ASSIGNMENTS):
                     if node.value is not None and self._tells(node.value):
                         self.telling |= set(_assigned(node))
                 elif isinstance(node, ast.If) and self._tells(node.test):
@@ -135,7 +149,7 @@ class Names:
     def _tells(self, test: ast.AST) -> bool:
         """Return whether a test asks which JAX there is."""
         for node in ast.walk(test):
-            if isinstance(node, ast.Name | ast.Attribute):
+            if isinstance(node, (ast.Name, ast.Attribute)):
                 word = node.id if isinstance(node, ast.Name) else node.attr
                 if "version" in word.lower() or word in self.telling or word == "TYPE_CHECKING":
                     return True
@@ -160,7 +174,9 @@ class Names:
             yield from self._walk(statement, scope, caught)
 
     def _walk(self, node: ast.AST, scope: Scope, caught: bool) -> Iterator[tuple[ast.AST, Scope]]:
-        if isinstance(node, ast.IfExp | ast.If | ast.While) and self._tells(node.test):
+        if isinstance(node, (ast.Name, ast.Constant)):
+            return
+        if isinstance(node, (ast.IfExp, ast.If, ast.While)) and self._tells(node.test):
             return
         if isinstance(node, ast.BoolOp) and any(map(self._tells, node.values)):
             return
@@ -169,7 +185,7 @@ class Names:
             yield from self._block([*node.body, *node.orelse], scope, True)
             yield from self._block(node.finalbody, scope, caught)
             return
-        if isinstance(node, ast.With | ast.AsyncWith) and any(map(_expects, node.items)):
+        if isinstance(node, (ast.With, ast.AsyncWith)) and any(map(_expects, node.items)):
             yield from self._block(node.body, scope, True)
             return
         inner = self._scopes.get(node, scope)
@@ -178,14 +194,14 @@ class Names:
         if isinstance(node, _FUNCTIONS):
             self.functions.add(node.lineno)
             caught = False
-        if isinstance(node, ast.Import | ast.ImportFrom | ast.Attribute | ast.Call) and not caught:
+        if isinstance(node, _REFERRING) and not caught:
             yield node, scope
         for _, value in ast.iter_fields(node):
             if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
                 yield from self._block(value, inner, caught)
             else:
                 for child in value if isinstance(value, list) else (value,):
-                    if isinstance(child, ast.AST):
+                    if isinstance(child, ast.AST) and child._fields:
                         yield from self._walk(child, inner, caught)
 
 
