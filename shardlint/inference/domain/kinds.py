@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import fields
+from operator import attrgetter
+from typing import Any
 
 from shardlint.inference.domain.lattice import Perhaps
 from shardlint.inference.domain.unknown_choices import Choice
@@ -44,3 +47,10 @@ _LEFT_OUT = {"born", "drawn", "path", "reason", "code", "scope"}
 def parts_of(kind: type) -> tuple[str, ...]:
     """Return the fields of a class of values that determine the value."""
     return tuple(one.name for one in fields(kind) if one.name not in _LEFT_OUT)
+
+
+def reader_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that returns the attributes of these names as a tuple."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple(getattr(value, name) for name in names)

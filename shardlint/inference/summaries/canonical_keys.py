@@ -9,12 +9,12 @@ unknown is not part of its key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any
 
-from shardlint.inference.domain.kinds import CHANGING, FROZEN, parts_of
+from shardlint.inference.domain.kinds import CHANGING, FROZEN, parts_of, reader_of
 from shardlint.inference.domain.lattice import Perhaps
 from shardlint.inference.domain.name_links import places_in
 from shardlint.inference.domain.values import (
@@ -43,15 +43,8 @@ _DESCRIBED = frozenset({*CHANGING, *FROZEN, Function})
 _VALUES = _DESCRIBED | {ClassValue, ModuleValue, Native}
 
 
-def _reader(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that returns the attributes of these names as a tuple."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda value: tuple(getattr(value, name) for name in names)
-
-
 #: Tags are numbered (see `Keys.of_tag`).
-_PARTS = {kind: _reader([name for name in parts_of(kind) if name != "tags"]) for kind in _DESCRIBED}
+_PARTS = {kind: reader_of([name for name in parts_of(kind) if name != "tags"]) for kind in _DESCRIBED}
 #: Kinds that are their own key.
 _PLAIN = frozenset({type(None), str, int, bool, NodePlace})
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 from operator import is_
 from typing import Any
 
-from shardlint.inference.domain.kinds import CHANGING, FROZEN, parts_of
+from shardlint.inference.domain.kinds import CHANGING, FROZEN, parts_of, reader_of
 from shardlint.inference.domain.lattice import Perhaps
 from shardlint.inference.domain.unknown_choices import Choice
 from shardlint.inference.domain.values import (
@@ -30,10 +30,11 @@ from shardlint.laws.core.dims import Expr, Quotient, Remainder, Symbol, renewed
 from shardlint.laws.core.values import Mesh, Unknown
 from shardlint.support.lazy_dataclass import replace
 
-_PARTS = {kind: parts_of(kind) for kind in FROZEN}
 #: Kinds of parts that no run creates; most parts are of these.
 _PLAIN = frozenset({type(None), str, int, bool, frozenset, NodePlace})
-_SLOTS = {kind: tuple(one.name for one in fields(kind)) for kind in CHANGING}
+#: The names of the fields that make up a value, and a function that reads them.
+_PARTS = {kind: (parts_of(kind), reader_of(parts_of(kind))) for kind in FROZEN}
+_SLOTS = {kind: (names := [one.name for one in fields(kind)], reader_of(names)) for kind in CHANGING}
 
 
 #: Values that may differ each time a program runs: tests identify such values by identity.
@@ -117,13 +118,12 @@ class Instantiation:
     def _changes(self, value: Any) -> dict[str, Any]:
         """Return the fields of a value that differ after instantiation."""
         changes = {}
-        for name in _PARTS[type(value)]:
-            part = getattr(value, name)
-            if name == "tags":
-                renamed = tuple(map(self._tag, part))
-                if renamed != part:
-                    changes[name] = renamed
-            elif (renamed := self.of(part)) is not part:
+        names, read = _PARTS[type(value)]
+        for name, part in zip(names, read(value), strict=True):
+            if type(part) in _PLAIN:
+                continue
+            renamed = tuple(map(self._tag, part)) if name == "tags" else self.of(part)
+            if renamed is not part and (name != "tags" or renamed != part):
                 changes[name] = renamed
         return changes
 
@@ -135,13 +135,13 @@ class Instantiation:
             return value
         copy = object.__new__(type(value))
         self._same[id(value)] = copy
-        for name in _SLOTS[type(value)]:
-            part = getattr(value, name)
+        names, read = _SLOTS[type(value)]
+        for name, part in zip(names, read(value), strict=True):
             if name == "born":
                 part = born()
             elif name in _BRANCHES and part is not None:
                 part = (*self._new, *part[len(self._old) :])
-            else:
+            elif type(part) not in _PLAIN:
                 part = self.of(part)
             setattr(copy, name, part)
         if isinstance(value, Instance):

@@ -26,19 +26,38 @@ from shardlint.laws.core.values import Unknown
 
 #: Library classes whose subclasses are pytrees of their fields.
 NODE_BASES = frozenset({"equinox.Module", "flax.struct.PyTreeNode"})
-#: Identities of objects that are known to be trees: no object below them contains itself.
-Trees = set[int]
 #: Library classes whose subclasses are pytrees of the attributes that hold data.
 DATA_BASES = frozenset({"flax.nnx.Module", "flax.nnx.Pytree", "flax.nnx.Object"})
 _CONTAINERS = frozenset({Tuple, ListValue, DictValue})
 
 
+class Trees:
+    """What is known of the objects of a tree, for walks between which nothing changes it.
+
+    ``certain`` are the identities of those that are known to be trees: no object below them contains itself.
+    ``parts`` are the children of objects, by identity.
+    """
+
+    def __init__(self) -> None:
+        self.certain: set[int] = set()
+        self.parts: dict[int, dict[str, Value] | None] = {}
+
+
 def parts(value: Value, trees: Trees | None = None) -> dict[str, Value] | None:
     """Return the children of an object that is a pytree, by attribute; None for any other value.
 
-    If unknown code may have changed the object, only the known children are returned. A walk over a tree that
-    nothing changes meanwhile passes the same ``trees`` for all its objects.
+    If unknown code may have changed the object, only the known children are returned. Walks over a tree that
+    nothing changes meanwhile pass the same ``trees`` for all its objects.
     """
+    if trees is None:
+        return _parts(value, Trees())
+    number = id(value)
+    if number not in trees.parts:
+        trees.parts[number] = _parts(value, trees)
+    return trees.parts[number]
+
+
+def _parts(value: Value, trees: Trees) -> dict[str, Value] | None:
     if isinstance(value, LibraryObject):
         fields = children(value)
         if fields is None:
@@ -131,25 +150,23 @@ def _items(value: Tuple | ListValue | DictValue) -> Iterable[Value]:
     return (value.items or {}).values() if isinstance(value, DictValue) else value.items or ()
 
 
-def _is_tree(value: Value, trees: Trees | None) -> bool:
+def _is_tree(value: Value, trees: Trees) -> bool:
     """Return whether an object does not contain itself; objects of nnx that are not pytrees may."""
-    if trees is None:
-        trees = set()
-    return id(value) in trees or _are_trees(value, trees, set()) or not _holds_itself(value)
+    return id(value) in trees.certain or _are_trees(value, trees.certain, set()) or not _holds_itself(value)
 
 
-def _are_trees(value: Value, trees: Trees, above: set[int]) -> bool:
-    """Return whether neither an object nor one below it contains itself; certain ones are added to
-    ``trees``."""
-    if id(value) in trees:
+def _are_trees(value: Value, certain: set[int], above: set[int]) -> bool:
+    """Return whether neither an object nor one below it contains itself; those that do not are added to
+    ``certain``."""
+    if id(value) in certain:
         return True
     if id(value) in above:
         return False
     above.add(id(value))
-    if not all(_are_trees(one, trees, above) for one in _objects(value)):
+    if not all(_are_trees(one, certain, above) for one in _objects(value)):
         return False
     above.remove(id(value))
-    trees.add(id(value))
+    certain.add(id(value))
     return True
 
 

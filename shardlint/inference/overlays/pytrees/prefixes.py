@@ -175,15 +175,15 @@ def map_arrays(
 ) -> Value:
     """Replace every array in a tree; Python numbers count as scalars, other leaves are unchanged.
 
-    Alternatives become Unknown, unless ``several`` says to change them one by one. ``trees`` caches the
-    objects of the walk that are known to be trees (see `nodes.parts`). Containers and objects are new ones;
+    Alternatives become Unknown, unless ``several`` says to change them one by one. ``trees`` caches
+    what is known of the objects of the walk (see `nodes.parts`). Containers and objects are new ones;
     with ``keeps``, only those in which something changes. With `NO_PATH`, all paths are empty.
     """
     # Models have thousands of parts, and are walked several times at each call of a jitted function.
     kind = type(tree)
     if kind is Array:
         return change(tree, path or "")  # type: ignore[arg-type]
-    rest = several, set() if trees is None else trees, keeps
+    rest = several, Trees() if trees is None else trees, keeps
     if kind is LibraryObject or kind is Instance:
         children = parts(tree, rest[1])
         if not children:

@@ -125,7 +125,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         arguments: list[Argument] | None = []
         outermost = interpreter.context.in_jit is False
         # Until the body runs nothing changes the arguments, which are walked several times.
-        trees: Trees = set()
+        trees = Trees()
         received = [arrived(arg, trees) if outermost else arg for arg in args]
         if given(in_shardings) and dynamic is not None:
             assert in_shardings is not None
