@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence
 
 from shardlint.inference.domain.builtin_bases import mixed_in_value, seen_as
+from shardlint.inference.domain.class_names import python_class
 from shardlint.inference.domain.classes import class_attribute
 from shardlint.inference.domain.havoc import forget_contents
 from shardlint.inference.domain.lattice import join, options
@@ -176,7 +177,7 @@ def hashable(value: Value) -> tuple[bool, Hashable]:
     """
     if isinstance(value, Const):
         return True, value.value
-    if isinstance(value, (ClassValue, Function)) or _is_variable_class(value):
+    if isinstance(value, (ClassValue, Function)) or _is_library_class(value):
         return True, value
     if isinstance(value, Instance):
         return _member_key(value)
@@ -188,9 +189,11 @@ def hashable(value: Value) -> tuple[bool, Hashable]:
     return False, None
 
 
-def _is_variable_class(value: Value) -> bool:
-    """Return whether a value is an nnx class as used in filters: each has one name."""
-    return isinstance(value, External) and re.fullmatch(r"flax\.nnx\.[A-Z]\w*", value.name) is not None
+def _is_library_class(value: Value) -> bool:
+    """Return whether a value is a class of Python's, or one of nnx as used in filters: each has one name."""
+    return isinstance(value, External) and (
+        python_class(value) is not None or re.fullmatch(r"flax\.nnx\.[A-Z]\w*", value.name) is not None
+    )
 
 
 def _member_key(member: Instance) -> tuple[bool, Hashable]:

@@ -103,13 +103,13 @@ class SomeMesh(Unknown):
 
 @dataclass(eq=False, slots=True)
 class ListValue:
-    """A list, or a range. ``items`` is None once an operation on it was not followed; ``path`` is the branch
-    on which it was created: changes on another branch are not followed."""
+    """A list, a range or a deque, as ``kind`` says. ``items`` is None once an operation on it was not
+    followed; ``path`` is the branch on which it was created: changes on another branch are not followed."""
 
     items: list[Value] | None
     origin: Place | None = None
     path: tuple[int, ...] = ()
-    is_range: bool = False
+    kind: str = "list"
     born: int = field(default_factory=born, init=False, repr=False)
 
 

@@ -6,11 +6,8 @@ Programs give JAX the names of other releases (``jax.shard_map = shard_map``); t
 from __future__ import annotations
 
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.laws.core.values import Unknown
 
 _SETS = "sets "
-#: ``__name__`` in an imported module, whatever its name.
-MODULE_NAME = Unknown("a module's name")
 
 
 def set_library_name(interpreter: Evaluator, name: str) -> None:

@@ -128,8 +128,7 @@ def define_class(interpreter: Machine, node: cst.ClassDef, unit: Unit, body: Cal
         body()
     finally:
         interpreter.frames.pop()
-    del scope.variables["__class__"]
-    cls.attributes = dict(scope.variables)
+    cls.attributes = {name: value for name, value in scope.variables.items() if value is not cls}
     cls.intercepts = intercepts(cls)
     inherited, own = lineage(cls)[1:], cls.attributes.keys() | set_by_methods(cls)
     interpreter.budget.tick(max(0, len(inherited) - _MOST_BASES))

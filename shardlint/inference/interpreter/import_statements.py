@@ -8,6 +8,7 @@ import libcst as cst
 
 from shardlint.inference.domain.values import Const, External, ModuleValue, Value, as_items, as_str
 from shardlint.inference.evaluation.monkeypatches import is_set
+from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.interpreter.assignment import bind
 from shardlint.inference.machine.variable_reads import note_variable
 from shardlint.inference.overlays.registry import is_known
@@ -33,6 +34,14 @@ def import_succeeds(interpreter: Machine, node: cst.BaseSmallStatement) -> bool:
         return False
     module = dotted(node.module)
     return all(is_known(interpreter, f"{module}.{dotted(alias.name)}") for alias in node.names)
+
+
+def import_fails(interpreter: Machine, node: cst.BaseSmallStatement) -> bool:
+    """Return whether the first name that a statement imports from a module is one that the release lacks."""
+    if not isinstance(node, cst.ImportFrom) or isinstance(node.names, cst.ImportStar) or node.relative:
+        return False
+    name = f"{dotted(node.module)}.{dotted(node.names[0].name)}"
+    return is_there(interpreter, name) is False and not is_set(interpreter, name)
 
 
 def import_names(interpreter: Machine, node: cst.Import) -> None:

@@ -22,7 +22,12 @@ from shardlint.inference.facts.comment_facts import with_notes
 from shardlint.inference.interpreter.assignment import assign, bind, delete, held_by
 from shardlint.inference.interpreter.definitions import define_class, define_function
 from shardlint.inference.interpreter.expressions import evaluate
-from shardlint.inference.interpreter.import_statements import import_from, import_names, import_succeeds
+from shardlint.inference.interpreter.import_statements import (
+    import_fails,
+    import_from,
+    import_names,
+    import_succeeds,
+)
 from shardlint.inference.interpreter.loops import pick, run_for, run_while
 from shardlint.inference.interpreter.match_statements import takes
 from shardlint.inference.interpreter.with_statements import enter_contexts
@@ -300,6 +305,10 @@ def _fork(
 
 def _try(interpreter: Machine, node: cst.Try) -> bool:
     scope, before = interpreter.scope, dict(interpreter.scope.variables)
+    if (handler := _of_failed_import(interpreter, node)) is not None:
+        if handler.name is not None:
+            assign(interpreter, handler.name.name, Unknown("an exception"))
+        return execute_block(interpreter, handler.body.body)
     names = frozenset(name for handler in node.handlers for name in _exception_names(handler.type))
     handled = bool(node.handlers) and not _only_known_imports(interpreter, node)
     kept = {id(found) for found in _snapshots(interpreter)}
@@ -369,6 +378,21 @@ def _only_known_imports(interpreter: Machine, node: cst.Try) -> bool:
         return False
     imports = [small for line in lines if isinstance(line, cst.SimpleStatementLine) for small in line.body]
     return bool(imports) and all(import_succeeds(interpreter, small) for small in imports)
+
+
+def _of_failed_import(interpreter: Machine, node: cst.Try) -> cst.ExceptHandler | None:
+    """Return the handler that runs if the body begins with an import of a name that the release lacks."""
+    first = node.body.body[0]
+    small = first.body[0] if isinstance(first, cst.SimpleStatementLine) else None
+    if small is None or not isinstance(node, cst.Try) or node.finalbody is not None:
+        return None
+    if not node.handlers or not import_fails(interpreter, small):
+        return None
+    handler = node.handlers[0]
+    catches = handler.type is None or not {"ImportError", "Exception"}.isdisjoint(
+        _exception_names(handler.type)
+    )
+    return handler if catches else None
 
 
 def _with(interpreter: Machine, node: cst.With) -> bool:

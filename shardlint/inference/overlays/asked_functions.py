@@ -104,7 +104,7 @@ def _data(value: Value, arrays: list[Array]) -> Any:
             return _constant(value)
         case Tuple(fields=None, cls=None):
             return ["tuple", *(_data(item, arrays) for item in value.items)]
-        case ListValue(items=list(items), is_range=False):
+        case ListValue(items=list(items), kind="list"):
             return ["list", *(_data(item, arrays) for item in items)]
         case DictValue(items=dict(items), kind="dict"):
             pairs = ((_constant(Const(key)), _data(item, arrays)) for key, item in items.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.builtin_bases import holder, mixed_in_value
+from shardlint.inference.domain.class_names import NAMES, class_of, module_name, naming_of
 from shardlint.inference.domain.classes import (
     PLAIN_BASES,
     class_attribute,
@@ -96,6 +97,8 @@ def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -
     if name == "__dict__" and isinstance(value, ModuleValue | External):
         return LibraryObject(NAMESPACE, {"of": value})
     if isinstance(value, External):
+        if name in NAMES and (naming := naming_of(value, name)) is not None:
+            return naming
         full = f"{value.name}.{name}"
         if full in interpreter.project.loose:
             return interpreter.project.loose[full]
@@ -121,6 +124,8 @@ def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -
         return _of_class(interpreter, value, name, place)
     if is_iterator(value):
         return iterator_method(value, name)
+    if name == "__class__" and (cls := class_of(value)) is not None:
+        return cls
     if isinstance(value, _OF_LIBRARIES):
         if type(value) is Array and name in _FORMER and is_of_jax(value):
             interpreter.project.reference(interpreter, f"jax.Array.{name}", place)
@@ -219,7 +224,7 @@ def plain_attribute(interpreter: Machine, value: Instance, name: str, place: Pla
         held = in_namespace(value, name)
     if held is not None:
         return held
-    if name == "__class__":
+    if name == "__class__" and class_attribute(value.cls, name) is None:
         return value.cls
     if name == "__dict__":
         return LibraryObject(NAMESPACE, {"of": value})
@@ -263,6 +268,8 @@ def _of_class(interpreter: Machine, value: ClassValue, name: str, place: Place) 
     found = note_attribute(interpreter, class_attribute(value, name))
     if name == "__name__" and name not in value.attributes and not value.opaque:
         return Const(value.name)
+    if name == "__module__" and found is None and not value.opaque and value.module is not None:
+        return module_name(value.module)
     if name == _FIELDS and (fields := fields_by_name(value)) is not None:
         return fields
     if name == "__members__" and value.members is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING
 
-from shardlint.inference.domain.values import Const, External, Value
-from shardlint.inference.evaluation.monkeypatches import MODULE_NAME, is_set
+from shardlint.inference.domain.class_names import module_name
+from shardlint.inference.domain.values import External, Value
+from shardlint.inference.evaluation.monkeypatches import is_set
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def built_in(interpreter: Machine, name: str) -> Value:
     """Return the value of a name that nothing binds; the program may have set it globally."""
     if name == "__name__":
-        return Const("__main__") if interpreter.scope.root.module.name == "__main__" else MODULE_NAME
+        return module_name(interpreter.scope.root.module)
     if name == "__builtins__":
         return External("builtins")
     if not hasattr(builtins, name):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.builtin_bases import mixed_in_value, seen_as
+from shardlint.inference.domain.class_names import NAMING, same_class
 from shardlint.inference.domain.classes import class_attribute, lineage, special_method
 from shardlint.inference.domain.havoc import forget_contents
 from shardlint.inference.domain.iteration import VIEWS, hashable, iterate
@@ -36,13 +37,11 @@ from shardlint.inference.domain.values import (
     as_dim,
     as_int,
     as_size,
-    as_str,
     integer,
     is_steady,
 )
 from shardlint.inference.evaluation.disjunction import each_option, each_pair
 from shardlint.inference.evaluation.iterators import each_left, is_iterator
-from shardlint.inference.evaluation.monkeypatches import MODULE_NAME
 from shardlint.inference.evaluation.release_queries import OF_VERSION, is_of_version, note_comparison
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.arrays.methods import binary, unary
@@ -246,11 +245,12 @@ def _concatenate(interpreter: Evaluator, x: Value, y: Value) -> Value:
         return Unknown("too long to compute")
     if isinstance(x, Tuple) and isinstance(y, Tuple):
         return Tuple(x.items + y.items, x.origin)
-    if isinstance(x, ListValue) and isinstance(y, ListValue) and not (x.is_range or y.is_range):
+    if isinstance(x, ListValue) and isinstance(y, ListValue) and x.kind == y.kind != "range":
         known = x.items is not None and y.items is not None
         if not known:
             forget_contents(x, y)
-        return ListValue([*(x.items or ()), *(y.items or ())] if known else None, path=interpreter.path)
+        joined = [*(x.items or ()), *(y.items or ())] if known else None
+        return ListValue(joined, path=interpreter.path, kind=x.kind)
     forget_contents(x, y)
     return undecided("`+` on values that are not known", x, y)
 
@@ -259,14 +259,14 @@ def _repeat(interpreter: Evaluator, x: Value, y: Value) -> Value:
     for sequence, count in ((x, as_int(y)), (y, as_int(x))):
         if count is None or not isinstance(sequence, Tuple | ListValue):
             continue
-        if isinstance(sequence, ListValue) and sequence.is_range:
+        if isinstance(sequence, ListValue) and sequence.kind == "range":
             return Unknown("a range, which nothing multiplies")
         if sequence.items is None or len(sequence.items) * count > _MAX_LENGTH:
             forget_contents(sequence)
             return Unknown("too long to compute")
         if isinstance(sequence, Tuple):
             return Tuple(sequence.items * count, sequence.origin)
-        return ListValue(list(sequence.items) * count, path=interpreter.path)
+        return ListValue(list(sequence.items) * count, path=interpreter.path, kind=sequence.kind)
     forget_contents(x, y)
     return undecided("`*` on values that are not known", x, y)
 
@@ -277,6 +277,8 @@ def compare(interpreter: Evaluator, name: str, a: Value, b: Value, place: Place 
 
 
 def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place | None) -> Value:
+    if name in ("Equal", "NotEqual", "Is", "IsNot") and (same := _same_class(x, y)) is not None:
+        return Const(same is (name in ("Equal", "Is")))
     if name in ("Is", "IsNot"):
         outcome = _identical(x, y)
         told = Const(outcome is (name == "Is"))
@@ -287,9 +289,6 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
         return undecided("membership is not known", x, y) if outcome is None else told
     x, y = _compared(x), _compared(y)
     sizes = as_size(x) is not None and as_size(y) is not None
-    if name in ("Equal", "NotEqual") and _is_main(x, y):
-        # Only the program's own file has this name.
-        return Const(name == "NotEqual")
     if _unknown(x, y) and not sizes:
         if is_of_version(x) or is_of_version(y):
             return Unknown(OF_VERSION)
@@ -310,16 +309,16 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
     return Unknown("not comparable here") if outcome is None else Const(outcome)
 
 
-def _is_main(x: Value, y: Value) -> bool:
-    """Return whether the name of an imported module is compared with that of the program."""
-    return (x is MODULE_NAME or y is MODULE_NAME) and "__main__" in (as_str(x), as_str(y))
-
-
 def _compared(value: Value) -> Value:
     """Return what an object without methods of the program's own compares as: a version as its numbers."""
     if isinstance(value, LibraryObject) and value.kind.startswith("packaging."):
         return delegate(value)
     return mixed_in_value(value) or value
+
+
+def _same_class(x: Value, y: Value) -> bool | None:
+    """Return whether two values are the same class, or the same name of one; None if they are none."""
+    return same_class(x, y) if type(x) in NAMING or type(y) in NAMING else None
 
 
 def _ordered(name: str, x: Value, y: Value) -> bool | None:
@@ -339,7 +338,8 @@ def _ordered(name: str, x: Value, y: Value) -> bool | None:
             if name not in ("Equal", "NotEqual"):
                 return bool(_COMPARE[name][1](left, right))
     if name in ("Equal", "NotEqual"):
-        outcome = _equal(x, y)
+        outcome = _same_class(x, y)
+        outcome = _equal(x, y) if outcome is None else outcome
         if outcome:
             name_links.equate(x, y)
         return None if outcome is None else outcome is (name == "Equal")
@@ -359,7 +359,7 @@ def _plain(value: Value) -> Any:
 def _equal(x: Value, y: Value) -> bool | None:
     """Return whether containers or other values are provably equal or unequal; None if neither."""
     if isinstance(x, (Tuple, ListValue)) and type(x) is type(y) and isinstance(y, (Tuple, ListValue)):
-        if getattr(x, "is_range", False) is not getattr(y, "is_range", False):
+        if getattr(x, "kind", "") != getattr(y, "kind", ""):
             return False
         if x.items is None or y.items is None:
             return None

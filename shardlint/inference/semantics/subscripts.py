@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain import name_links
+from shardlint.inference.domain.class_names import ModuleName
 from shardlint.inference.domain.classes import class_attribute, operator_method
 from shardlint.inference.domain.havoc import forget, forget_contents, forget_variables
 from shardlint.inference.domain.iteration import hashable, spec_items
@@ -32,7 +33,6 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.disjunction import each_pair
-from shardlint.inference.evaluation.monkeypatches import MODULE_NAME
 from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.arrays.methods import index
@@ -68,7 +68,7 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
     if isinstance(receiver, ListValue) and receiver.items is not None:
         found = _from_sequence(interpreter, receiver.items, key, as_tuple=False)
         if isinstance(found, ListValue) and isinstance(key, Slice):
-            found.is_range = receiver.is_range
+            found.kind = receiver.kind
         return found
     if isinstance(receiver, SpecValue):
         return _from_spec(interpreter, receiver, key)
@@ -109,7 +109,7 @@ def _of_class(interpreter: Evaluator, cls: ClassValue, key: Value, place: Place)
 
 def _module(interpreter: Evaluator, key: Value, place: Place) -> Value:
     """Evaluate ``sys.modules[name]``."""
-    if key is MODULE_NAME:
+    if isinstance(key, ModuleName) and key.name == interpreter.running_module.name:
         return interpreter.running_module
     if (name := as_str(key)) is None:
         # It may be this one, and whoever has it may set all its variables.

@@ -57,7 +57,7 @@ def by_default(name: str, value: Value, place: Place) -> Value:
         return Tuple(
             tuple(_item(name, value, item, place) for item in value.items), value.origin, value.fields
         )
-    if isinstance(value, ListValue) and value.items is not None and not value.is_range:
+    if isinstance(value, ListValue) and value.items is not None and value.kind == "list":
         return ListValue([_item(name, value, item, place) for item in value.items], value.origin, value.path)
     return value
 

@@ -49,7 +49,7 @@ def node_of(value: Value) -> Node | None:
     if isinstance(value, Tuple):
         return _sequence(value)
     if isinstance(value, ListValue):
-        return _list(value)
+        return _list(value) if value.kind == "list" else None
     if isinstance(value, DictValue):
         return _dict(value)
     if isinstance(value, Instance | LibraryObject):

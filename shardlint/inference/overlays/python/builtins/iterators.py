@@ -48,11 +48,11 @@ def _range(call: Call) -> Value:
         or len(numbers) > 3
         or numbers[2:] == [0]
     ):
-        return ListValue(None, is_range=True)
+        return ListValue(None, kind="range")
     known = range(*(n for n in numbers if n is not None))
     # `len` refuses ranges that do not fit a C integer.
     items: list[Value] = [Const(i) for i in itertools.islice(known, MAX_UNROLLED + 1)]
-    return ListValue(items if len(items) <= MAX_UNROLLED else None, path=call.interpreter.path, is_range=True)
+    return ListValue(items if len(items) <= MAX_UNROLLED else None, path=call.interpreter.path, kind="range")
 
 
 def _sum(call: Call) -> Value:

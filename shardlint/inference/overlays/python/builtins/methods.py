@@ -187,7 +187,8 @@ def _count(call: Call) -> Value:
 def _copy(call: Call) -> Value:
     receiver = call.args[0]
     if isinstance(receiver, ListValue):
-        return ListValue(None if receiver.items is None else list(receiver.items), path=call.interpreter.path)
+        held = None if receiver.items is None else list(receiver.items)
+        return ListValue(held, path=call.interpreter.path, kind=receiver.kind)
     if isinstance(receiver, DictValue):
         items = None if receiver.items is None else dict(receiver.items)
         return DictValue(items, None, call.interpreter.path, receiver.kind, receiver.default)

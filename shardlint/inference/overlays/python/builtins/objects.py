@@ -7,6 +7,7 @@ from collections import abc
 from collections.abc import Callable
 
 from shardlint.inference.domain.builtin_bases import held_value, mixed_in_value
+from shardlint.inference.domain.class_names import built_in_class, class_of
 from shardlint.inference.domain.classes import (
     PerhapsMissing,
     attribute_along,
@@ -57,7 +58,6 @@ from shardlint.inference.overlays.jax.tree_paths import KEYS
 from shardlint.inference.overlays.python.builtins.derived_classes import new_instance
 from shardlint.inference.overlays.registry import is_known
 from shardlint.laws.core.values import Unknown
-from shardlint.model.origins import plain_kind
 from shardlint.model.spans import Place
 
 
@@ -71,7 +71,7 @@ _CLASSES: dict[str, Callable[[Value], bool | None]] = {
     "builtins.float": lambda v: isinstance(v, Const) and isinstance(v.value, float),
     "builtins.bool": lambda v: isinstance(v, Const) and isinstance(v.value, bool),
     "builtins.tuple": lambda v: None if isinstance(v, Instance) else isinstance(v, Tuple),
-    "builtins.list": lambda v: isinstance(v, ListValue) and not v.is_range,
+    "builtins.list": lambda v: isinstance(v, ListValue) and v.kind == "list",
     "builtins.dict": lambda v: isinstance(v, DictValue),
     "builtins.set": lambda v: isinstance(v, SetValue) and not v.frozen,
     "jax.sharding.PartitionSpec": lambda v: isinstance(v, SpecValue),
@@ -113,20 +113,6 @@ _CLASSES |= {
 }
 
 
-def _plain_kind(value: Value) -> type | None:
-    """Return the built-in class of a value, or None."""
-    if isinstance(value, DictValue) and value.kind != "dict":
-        return None
-    if isinstance(value, Const):
-        return plain_kind(value.value)
-    if isinstance(value, SetValue):
-        return frozenset if value.frozen else set
-    if isinstance(value, ListValue) and value.is_range:
-        return range
-    classes: dict[type, type] = {Integer: int, Tuple: tuple, ListValue: list, DictValue: dict}
-    return classes.get(type(value))
-
-
 def _isinstance(call: Call) -> Value:
     value, classes = call.bind("obj", "cls")
     if value is None or classes is None:
@@ -149,6 +135,8 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
         return None
     if isinstance(cls, External) and isinstance(value, Instance) and cls.name in library_bases(value.cls):
         return True
+    if isinstance(cls, External) and cls.name in _CLASSES and _derives_plainly(value):
+        return False
     if isinstance(cls, ClassValue):
         if _customises_isinstance(cls):
             return None
@@ -163,7 +151,7 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
         return _is_instance(mixed, cls)
     if isinstance(cls, External) and cls.name in _CLASSES and not isinstance(value, Instance):
         return _CLASSES[cls.name](value)
-    if isinstance(cls, External) and cls.name in _ABSTRACT and (own := _plain_kind(value)) is not None:
+    if isinstance(cls, External) and cls.name in _ABSTRACT and (own := built_in_class(value)) is not None:
         return issubclass(own, _ABSTRACT[cls.name])
     return None
 
@@ -185,6 +173,17 @@ def _is_plain(value: Value) -> bool:
     if isinstance(value, Tuple):
         return value.fields is None
     return isinstance(value, ListValue | DictValue | SetValue | Array | SpecValue | MeshValue | ShardingValue)
+
+
+def _derives_plainly(value: Value) -> bool:
+    """Return whether a value is an object of the program, whose class derives from no library's."""
+    return (
+        isinstance(value, Instance)
+        and library_bases(value.cls) <= {"builtins.object"}
+        and not has_unknown_base(value.cls)
+        and class_attribute(value.cls, "__class__") is None
+        and value.cls.members is None
+    )
 
 
 def _checks_plainly(cls: ClassValue) -> bool:
@@ -328,13 +327,9 @@ def _get_attribute(call: Call) -> Value:
 
 
 def _type(call: Call) -> Value:
-    """``type(obj)`` of an object of the program's classes."""
+    """``type(obj)``."""
     value = call.args[0] if len(call.args) == 1 and not call.kwargs else None
-    if isinstance(value, Instance) and not value.opaque:
-        return value.cls
-    if isinstance(value, Tuple) and value.cls is not None:
-        return value.cls
-    return Unknown("type()")
+    return (None if value is None else class_of(value)) or Unknown("type()")
 
 
 def _super(call: Call) -> Value:

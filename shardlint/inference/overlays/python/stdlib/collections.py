@@ -148,13 +148,13 @@ def chain_map_item(call: Call) -> Value:
 
 
 def _deque(call: Call) -> Value:
-    """``deque(iterable)``: a list, unless its length is bounded."""
+    """``deque(iterable)``: its items are known unless their number is bounded."""
     given, bound = call.bind("iterable", maxlen=NONE) if call.args or call.kwargs else (ListValue([]), NONE)
     known = None if given is None else items_of(call.interpreter, given, call.place)
     if known is not None and not is_none(bound):
         forget(Tuple(tuple(known)))
         known = None
-    return ListValue(None if known is None else list(known), call.place, call.interpreter.path)
+    return ListValue(None if known is None else list(known), call.place, call.interpreter.path, "deque")
 
 
 # -- sets -------------------------------------------------------------------------------------------
