@@ -132,7 +132,8 @@ def same_class(x: Value, y: Value) -> bool | None:
         if isinstance(one, ClassValue) and _is_plain(one):
             if isinstance(other, ClassValue):
                 # A class statement may run twice.
-                return True if one is other else None if one.origin == other.origin else False
+                alike = one.origin == other.origin or not _is_plain(other)
+                return True if one is other else None if alike else False
             return False if isinstance(other, External) else None
     first, second = python_class(x), python_class(y)
     return None if first is None or second is None else first is second
