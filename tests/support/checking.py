@@ -1,4 +1,4 @@
-"""What is found in the text of one program, on 8 devices unless settings say otherwise."""
+"""Findings and uses in the text of one program, on 8 devices unless settings say otherwise."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from shardlint.model.uses import Use
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What the variables of a module hold at its end, and the uses that were recorded."""
+    """The variables of a module at its end, and the uses that were recorded."""
 
     variables: dict[str, Value]
     uses: list[Use]

@@ -32,7 +32,7 @@ _CONTAINERS = frozenset({Tuple, ListValue, DictValue})
 
 
 class Trees:
-    """What is known of the objects of a tree, for walks between which nothing changes it.
+    """Facts about the objects of a tree, for walks between which nothing changes it.
 
     ``certain`` are the identities of those that are known to be trees: no object below them contains itself.
     ``parts`` are the children of objects, by identity.
