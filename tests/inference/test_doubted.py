@@ -28,7 +28,7 @@ VALUES = {
     "a library's number": 'int(decimal.Decimal("8.5"))',
     "arithmetic": "int(fractions.Fraction(17, 2) * 1)",
     "a checksum": 'zlib.crc32(b"") + 8',
-    "a size": "jnp.ones(max(len(sys.argv), 8) // 8 * 8).shape[0]",
+    "a size": "jnp.ones(8 + len(sys.argv[:0])).shape[0]",
     "a count": "int(np.unique(np.arange(8) % 8).size)",
     "an array": "int(jnp.argmax(jnp.arange(9.0)))",
     "the environment": 'int(os.environ.get("NOBODY_SETS_THIS", "8"))',
