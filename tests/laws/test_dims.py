@@ -25,6 +25,7 @@ from shardlint.laws.core.dims import (
     symbol,
     symbols,
 )
+from shardlint.laws.propagation.operands import alike
 
 #: Each symbol's name and least value.
 LOWS = {"n": 0, "m": 1, "k": 2}
@@ -184,3 +185,12 @@ def test_what_grows_without_bound_becomes_unknown() -> None:
     for i in range(40):
         total = total + symbol(f"s{i}")
     assert is_anonymous(total)
+
+
+def test_a_multiple_of_a_positive_size_differs_from_it() -> None:
+    several, perhaps_none = symbol("k", 2), symbol("z", 0)
+    for one, other in ((M, 2 * M), (3 * M, M), (several * M, M)):
+        assert alike(one, other) is False
+    # Zero is its own multiple, and so is what is multiplied by one.
+    for one, other in ((perhaps_none, 2 * perhaps_none), (M * M, M)):
+        assert alike(one, other) is None
