@@ -13,6 +13,7 @@ from typing import Any
 import libcst as cst
 import pytest
 from support.checking import check
+from support.sizes import FULL
 
 from shardlint.inference.syntax.file_parts import split, whole_units
 from shardlint.inference.syntax.node_fields import walk
@@ -104,7 +105,7 @@ def test_nothing_that_runs_is_read_otherwise() -> None:
     """Real code, all of which Python finds the names of."""
     files = [file for folder in ("shardlint", "server", "tests") for file in (ROOT / folder).rglob("*.py")]
     looked = 0
-    for file in files:
+    for file in files if FULL else files[::4]:
         text = file.read_text(encoding="utf-8")
         if (names := Names.of(text, ast.parse(text))) is None:
             continue
@@ -112,7 +113,7 @@ def test_nothing_that_runs_is_read_otherwise() -> None:
         assert meant is not None
         assert not meant.moved, file
         looked += 1
-    assert looked > 500
+    assert looked > 200
 
 
 @pytest.mark.parametrize(
