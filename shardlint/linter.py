@@ -17,7 +17,7 @@ from shardlint.engine.suppression import Suppressor
 from shardlint.engine.work_item import Analyzed, differing, judged_apart, uses_of, with_newer
 from shardlint.ide.analysis import Analysis
 from shardlint.laws.core.values import Mesh
-from shardlint.laws.versions import NEWEST, Release, Target, only
+from shardlint.laws.versions import Release, Target, only
 from shardlint.model.findings import Finding, Fix, Severity, ordered
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem, Use
@@ -464,7 +464,7 @@ class Linter:
     def _leveled(self, finding: Finding) -> Finding:
         """Return a finding with its configured severity; errors, which JAX rejects, stay errors.
 
-        On a release that is newer than all known ones, what has ever changed is no more than a warning.
+        On a release beyond all known ones, what has ever changed is no more than a warning.
         """
         from shardlint.engine.release_merge import may_have_changed
 
@@ -478,11 +478,10 @@ class Linter:
         return dataclasses.replace(finding, severity=Severity(level))
 
     def _notes(self, sources: Sequence[Source]) -> list[str]:
-        """Return messages about selectors that have no effect, and about a JAX newer than all known ones."""
+        """Return messages about selectors that have no effect, and about a JAX beyond all known ones."""
         settings = dict.fromkeys([self.settings, *(self.settings_of(source.path) for source in sources)])
         notes = [note for one in settings for note in without_effect(one)]
-        if any(one.target.beyond for one in settings):
-            notes.append(f"the JAX meant is newer than {NEWEST}, the newest one known, and judged as that")
+        notes += (one.target.note for one in settings if one.target.beyond)
         notes += (note for one in settings for note in self._analyzer.notes_for(one))
         return list(dict.fromkeys(notes))
 

@@ -43,7 +43,7 @@ def found(program: str, target: str) -> list[tuple[str, Severity]]:
 def test_what_a_target_means(text: str, low: str, high: str) -> None:
     target = parse_target(text)
     assert (target.low, target.high) == (Release.parse(low), Release.parse(high))
-    assert target.beyond is (text == ">=0.99")
+    assert target.beyond is (text in (">=0.99", "0.3"))
 
 
 @pytest.mark.parametrize("text", ["", "new", ">=0.9,<0.6", "0.7 or 0.8"])
@@ -85,6 +85,52 @@ def test_the_target_is_what_the_project_requires(tmp_path: Path, project: str, t
     assert settings.target_jax == (None if target is None else parse_target(target))
 
 
+@pytest.mark.parametrize(
+    ("files", "target"),
+    [
+        ({"requirements.txt": "numpy\n  jax[tpu]==0.6.2  # the cluster's\n"}, "0.6.2"),
+        ({"requirements.txt": "jax==0.7.1 \\\n    --hash=sha256:00\n"}, "0.7.1"),
+        ({"requirements.txt": "# jax==0.7.1\njax\n-r more.txt\njaxlib==0.7.1\n"}, None),
+        (
+            {"setup.py": 'setup(install_requires=["numpy", "jax>=0.7,<0.8"])\n'},
+            "0.7",
+        ),
+        (
+            {"setup.py": "# 'jax==0.5.0'\nrequires = ['jax']\nextra = {'tpu': ['jax[tpu] >= 0.9']}\n("},
+            ">=0.9",
+        ),
+        ({"setup.cfg": "[options]\ninstall_requires =\n  numpy\n  jax~=0.8.1; os_name > 'a'\n"}, "~=0.8.1"),
+        ({"setup.cfg": "[options.extras_require]\ntpu =\n  jax[tpu]<0.6\n"}, "<0.6"),
+        ({"setup.cfg": "no section\n[[", "requirements.txt": "jax==0.6.2"}, "0.6.2"),
+        ({"pyproject.toml": "[tool.ruff]", "setup.py": "r = ['jax==0.8.1']"}, "0.8.1"),
+        (
+            {"pyproject.toml": "[project]\ndependencies = ['jax>0.8']", "requirements.txt": "jax==0.9.0"},
+            ">0.8",
+        ),
+        (
+            {
+                "pyproject.toml": '[tool.setuptools.dynamic]\ndependencies = {file = ["deps/base.txt"]}',
+                "deps/base.txt": "jax==0.10.1",
+            },
+            "0.10.1",
+        ),
+        ({"pyproject.toml": "", "jax/version.py": '_version = "0.8.1"\n'}, "0.8.1"),
+        ({"requirements.txt": "jax==0.6.2", "sub/requirements.txt": "jax==0.7.1"}, "0.7.1"),
+        ({"requirements.txt": "jax==0.6.2", "sub/pyproject.toml": "[project]\nname = 'a'"}, None),
+        ({"requirements.txt": "jax==0.2.12"}, "0.2.12"),
+    ],
+)
+def test_other_files_that_state_requirements_count(
+    tmp_path: Path, files: dict[str, str], target: str | None
+) -> None:
+    (tmp_path / ".git").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    settings = load_settings(str(tmp_path / "sub" / "a.py"))
+    assert settings.target_jax == (None if target is None else parse_target(target))
+
+
 SET_MESH = """
 import jax
 mesh = jax.sharding.Mesh(jax.devices(), ("x",))
@@ -122,7 +168,12 @@ NamedSharding(other, P(3))
     assert {code for code, severity in unknown.items() if severity is Severity.ERROR} == {"SHL202"}
     (tmp_path / "program.py").write_text(program)
     (note,) = Linter(Settings(target_jax=parse_target(">=0.99"))).check_paths([str(tmp_path)]).notes
-    assert str(NEWEST) in note
+    assert f"newer than {NEWEST}" in note
+    old = "import jax\nfrom jax.experimental import maps\njax.tree_multimap\n"
+    assert set(dict(found(old, "0.4.35")).values()) == {Severity.ERROR}
+    assert set(dict(found(old, "~=0.2.12")).values()) == {Severity.WARNING}
+    (note,) = Linter(Settings(target_jax=parse_target("~=0.2.12"))).check_paths([str(tmp_path)]).notes
+    assert f"older than {RELEASES[0]}" in note
 
 
 def test_a_warning_says_for_which_releases() -> None:

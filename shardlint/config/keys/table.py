@@ -132,7 +132,7 @@ KEYS: tuple[Key, ...] = (
     _key(
         "target-jax", TARGET, None,
         "The release of JAX that the project runs on, or a range of releases. Without it, the releases that "
-        "`pyproject.toml` requires, else the newest one known.",
+        "the project requires, else the newest one known.",
         'target-jax = ">=0.7"', "target_jax",
     ),
     _key(

@@ -1,65 +1,113 @@
-"""The jax requirement of a project, as its `pyproject.toml` states it."""
+"""The jax requirement of a project, as the files beside its code state it."""
 
 from __future__ import annotations
 
+import configparser
+import contextlib
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from shardlint.config.errors import ConfigError
+from shardlint.config.loading.layers import read_toml
 from shardlint.source.workspace import file_access
 
 if TYPE_CHECKING:
     from shardlint.laws.versions import Target
 
 _REQUIREMENT = re.compile(r"\s*jax\s*(?:\[[^\]]*\])?\s*\(?([^;()@]*)\)?\s*(?:;.*)?", re.IGNORECASE)
+#: A requirement as a whole literal of `setup.py`, outside of comments.
+_LITERAL = re.compile(
+    r"""^[^#\n]*?(["'])(jax\s*(?:\[[^\]"'\n]*\])?\s*[=~<>!][^"'\n]*)\1""", re.IGNORECASE | re.MULTILINE
+)
+#: What a line of `requirements.txt` may have after a requirement: options, a continuation, a comment.
+_OPTIONS = re.compile(r"\s+(?:--|#|\\).*|\\$")
 
-#: The version in JAX's own `jax/version.py`, and the most bytes read to find it.
+#: The version in JAX's own `jax/version.py`, and the most bytes read of it and of lists of requirements.
 _OWN = re.compile(r'^_version = "([\d.]+)"', re.MULTILINE)
 _MOST = 100_000
 
 
-def jax_requirement(project: Mapping[str, Any]) -> Target | None:
-    """Return the JAX releases that a `pyproject.toml` allows, None where it states no bound.
+def requirement_in(folder: str) -> tuple[Target, str] | None:
+    """Return the releases of JAX that a folder's files allow, and the file; None if none states a bound.
 
-    Dependencies take precedence over optional ones, those over dependency groups and Poetry's; of several
-    bounds the first counts.
+    `pyproject.toml` takes precedence over `setup.cfg`, `setup.py` and `requirements.txt`. The repository of
+    JAX itself is of its own release. Errors in these files are not reported: other tools do that.
     """
-    for requirement in _requirements(project):
+    for name, requirements in _STATED.items():
+        file = os.path.join(folder, name)
+        if file_access.is_file(file):
+            with contextlib.suppress(ConfigError, OSError, configparser.Error):
+                if (target := _first_bound(requirements(file))) is not None:
+                    return target, file
+    return None
+
+
+def _first_bound(requirements: Iterable[str]) -> Target | None:
+    """Return the releases that the first requirement of jax with a bound allows."""
+    for requirement in requirements:
         found = _REQUIREMENT.fullmatch(requirement)
         if found is None or not found[1].strip():
             continue
         from shardlint.laws.versions import TargetError, parse_target
 
-        try:
+        with contextlib.suppress(TargetError):
             return parse_target(found[1])
-        except TargetError:
-            continue
     return None
 
 
-def own_release(path: str) -> Target | None:
-    """Return the release of JAX whose `jax/version.py` this is, None where it names none that is known."""
-    from shardlint.laws.versions import TargetError, parse_target
-
-    try:
-        found = _OWN.search(file_access.read(path, _MOST).decode("utf-8", "replace"))
-        return None if found is None else parse_target(f"=={found[1]}")
-    except (OSError, TargetError):
-        return None
+def _text(path: str) -> str:
+    return file_access.read(path, _MOST).decode("utf-8", "replace")
 
 
-def _requirements(project: Mapping[str, Any]) -> Iterator[str]:
+def _of_pyproject(file: str) -> Iterator[str]:
+    """Yield the dependencies, optional ones, dependency groups, Poetry's, and those in setuptools' files."""
+    project = read_toml(file)[1]
     own = _table(project, "project")
     yield from _strings(own.get("dependencies"))
     groups = (_table(own, "optional-dependencies"), _table(project, "dependency-groups"))
     for group in (group for table in groups for group in table.values()):
         yield from _strings(group)
-    poetry = _table(_table(project, "tool"), "poetry")
-    version = _table(poetry, "dependencies").get("jax")
-    if isinstance(version, Mapping):
-        version = version.get("version")
-    if isinstance(version, str) and version != "*":
-        yield f"jax{version if not version[:1].isdigit() else f'=={version}'}"
+    tools = _table(project, "tool")
+    wanted = _table(_table(tools, "poetry"), "dependencies").get("jax")
+    if isinstance(wanted, Mapping):
+        wanted = wanted.get("version")
+    if isinstance(wanted, str) and wanted != "*":
+        yield f"jax{wanted if not wanted[:1].isdigit() else f'=={wanted}'}"
+    version = os.path.join(os.path.dirname(file), "jax", "version.py")
+    if file_access.is_file(version) and (release := _OWN.search(_text(version))) is not None:
+        yield f"jax=={release[1]}"
+    dynamic = _table(_table(_table(tools, "setuptools"), "dynamic"), "dependencies").get("file")
+    for name in [dynamic] if isinstance(dynamic, str) else _strings(dynamic):
+        yield from _of_requirements(os.path.join(os.path.dirname(file), name))
+
+
+def _of_setup_cfg(file: str) -> Iterator[str]:
+    parser = configparser.RawConfigParser(strict=False)
+    parser.read_string(_text(file))
+    yield from parser.get("options", "install_requires", fallback="").splitlines()
+    if parser.has_section("options.extras_require"):
+        for _, extra in parser.items("options.extras_require"):
+            yield from extra.splitlines()
+
+
+def _of_setup_py(file: str) -> Iterator[str]:
+    """Yield the literals that are requirements of jax: the file is not run."""
+    return (found[2] for found in _LITERAL.finditer(_text(file)))
+
+
+def _of_requirements(file: str) -> Iterator[str]:
+    return (_OPTIONS.sub("", line) for line in _text(file).splitlines())
+
+
+#: The files that state requirements, in order of precedence, and what reads them.
+_STATED: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "pyproject.toml": _of_pyproject,
+    "setup.cfg": _of_setup_cfg,
+    "setup.py": _of_setup_py,
+    "requirements.txt": _of_requirements,
+}
 
 
 def _table(holder: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 from collections.abc import Hashable, Iterator, Mapping
@@ -20,7 +19,6 @@ from shardlint.config.loading.layers import (
     entries_of,
     file_layer,
     inline_layer,
-    read_toml,
 )
 from shardlint.config.settings import Selection, Settings
 from shardlint.laws.versions import only
@@ -192,23 +190,17 @@ class Configurations:
         return self._layers[folder]
 
     def _required(self, folder: str) -> tuple[Target | None, str | None]:
-        """Return the releases that the nearest `pyproject.toml` requires, and that file; None if it has none.
+        """Return the releases that the project around a folder requires, and the file that says so.
 
-        Errors in a project file are not reported: other tools do that.
+        The project ends at the first `pyproject.toml` or repository.
         """
         if folder not in self._requirements:
-            file, parent = os.path.join(folder, "pyproject.toml"), os.path.dirname(folder)
-            found: tuple[Target | None, str | None] = (None, None)
-            if file_access.is_file(file):
-                from shardlint.config.loading.jax_requirement import jax_requirement, own_release
+            from shardlint.config.loading.jax_requirement import requirement_in
 
-                with contextlib.suppress(ConfigError):
-                    found = jax_requirement(read_toml(file)[1]), file
-                # The repository of JAX itself is of its own release.
-                version = os.path.join(folder, "jax", "version.py")
-                if found[0] is None and file_access.is_file(version):
-                    found = own_release(version), version
-            elif parent != folder and not file_access.exists(os.path.join(folder, ".git")):
+            parent = os.path.dirname(folder)
+            found: tuple[Target | None, str | None] = requirement_in(folder) or (None, None)
+            ends = (os.path.join(folder, name) for name in ("pyproject.toml", ".git"))
+            if found[0] is None and parent != folder and not any(map(file_access.exists, ends)):
                 found = self._required(parent)
             self._requirements[folder] = found
         return self._requirements[folder]

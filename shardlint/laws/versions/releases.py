@@ -61,7 +61,8 @@ class TargetError(ValueError):
 class Target:
     """The releases that a project supports: those from ``low`` to ``high``, both of them known.
 
-    ``beyond``: the project means releases that are newer than all known ones; the newest stands for them.
+    ``beyond``: the project means releases that are newer than all known ones, or older; the nearest stands
+    for them.
     """
 
     low: Release
@@ -76,14 +77,21 @@ class Target:
         """Return the known releases of the target, oldest first."""
         return tuple(release for release in RELEASES if release in self)
 
+    @property
+    def note(self) -> str:
+        """Return what to tell of a target beyond the known releases."""
+        side, end = ("newer", "newest") if self.low == NEWEST else ("older", "oldest")
+        return f"the JAX meant is {side} than {self.low}, the {end} one known, and judged as that"
+
     def __str__(self) -> str:
         return str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
 
 
 def only(release: Release) -> Target:
-    """Return the target of one release; one that is newer than all known ones is judged as the newest."""
-    known = min(release, NEWEST)
-    return Target(known, known, beyond=release > NEWEST)
+    """Return the target of one release; one that is newer or older than all known ones is judged as the
+    nearest of them."""
+    known = max(min(release, NEWEST), OLDEST)
+    return Target(known, known, beyond=not OLDEST <= release <= NEWEST)
 
 
 #: The default target.
@@ -125,7 +133,7 @@ def parse_target(text: str) -> Target:
         return Target(inside[0], inside[-1])
     # Between two known releases, or beyond them: the nearest one below represents it.
     nearest = max((release for release in RELEASES if release < high), default=OLDEST)
-    return Target(nearest, nearest, beyond=low > NEWEST)
+    return Target(nearest, nearest, beyond=low > NEWEST or high <= OLDEST)
 
 
 def _bounds(operator: str, version: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:

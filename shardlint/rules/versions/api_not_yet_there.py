@@ -2,7 +2,7 @@
 
 ## What it does
 Finds names and arguments that come later than a release of JAX that the project means to run on
-(`target-jax`, else the jax requirement of its `pyproject.toml`).
+(`target-jax`, else its own jax requirement).
 The example is found with `target-jax = ">=0.5"`: `jax.set_mesh` is there since JAX 0.7.1.
 
 ## Why is this bad?

@@ -2,7 +2,7 @@
 
 ## What it does
 Finds `jax.make_mesh` without `axis_types` in a project that means to run on releases before JAX 0.9.0 and on
-later ones (`target-jax`, else the jax requirement of its `pyproject.toml`), or on those from 0.8.1 to 0.8.3.
+later ones (`target-jax`, else its own jax requirement), or on those from 0.8.1 to 0.8.3.
 The example is found with `target-jax = ">=0.8,<0.10"`.
 
 ## Why is this bad?
