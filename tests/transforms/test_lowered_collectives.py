@@ -35,6 +35,11 @@ WRONG = (
     "lax.fori_loop(0, 0, lambda i, c: send(c), {u})", "lax.cond(jnp.sum({v}) > 3, send, lambda w: w, {u})",
     "lax.cond(jnp.sum({v}) > 3, kept, lambda w: (w, w), {u})[1]", "send({u}, ring)",
     "lax.fori_loop(0, 2, lambda i, c: send(c, ring), {u})",
+    "lax.fori_loop(0, 3, lambda i, c: (c[0] + c[1], send(c[1])), ({u}, {v}))[0]",
+    "lax.fori_loop(0, 3, lambda i, c: (c[0] * 2, send(c[1])), ({u}, {v}))[0]",
+    "lax.scan(lambda c, _: ((c[1], c[2], send(c[2])), c[0]), ({u}, {v}, {u}), None, length=4)[1][0]",
+    "lax.scan(lambda c, _: ((c[0], send(c[1])), c[0]), ({u}, {v}), None, length=4)[1][0]",
+    "lax.while_loop(lambda c: c[2] < 3, lambda c: (c[0] + c[1], send(c[1]), c[2] + 1), ({u}, {v}, 0))[0]",
 )  # fmt: skip
 #: What may use it or not.
 LINES = (

@@ -6,10 +6,11 @@ side on which more is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from shardlint.inference.domain.values import (
+    NONE,
     Array,
     Const,
     DictValue,
@@ -38,7 +39,13 @@ from shardlint.inference.overlays.jax.explicit.recording import record_operation
 from shardlint.inference.overlays.jax.explicit.type_conversion import compiled, type_of
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of, vary
 from shardlint.inference.overlays.jax.sharding.movement import note_loop
-from shardlint.inference.overlays.jax.transforms.taint import MARK, unmarked
+from shardlint.inference.overlays.jax.transforms.taint import (
+    MARK,
+    is_following,
+    is_marked,
+    made_from_marked,
+    unmarked,
+)
 from shardlint.inference.overlays.pytrees.trees import leaves, tree_map
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, fresh
@@ -49,6 +56,8 @@ from shardlint.laws.transforms.varying import CONSTANT, UNKNOWN, Variation, of_e
 from shardlint.model.uses import CarryUse
 
 _COUNTER = Array((), "int32").vary(CONSTANT)
+#: How often a loop's body is evaluated at most to follow a taint from carry to carry.
+_ROUNDS = 8
 
 
 def traced(tree: Value) -> Value:
@@ -152,6 +161,31 @@ def _begun(call: Call, init: Value) -> Value:
     return carry if context.check_vma is True or context.bound_axes == () else vary(carry, UNKNOWN)
 
 
+def _rounds(call: Call, carry: Value, body: Callable[[Value], tuple[Value, Value]]) -> tuple[Value, Value]:
+    """Return the carry that a loop's body leaves behind, and what it returns besides.
+
+    While a taint is followed, after as many rounds as it takes to go from carry to carry: JAX drops a carry
+    only if no round brings it into a result.
+    """
+    after, answer = body(carry)
+    for _ in range(_ROUNDS if is_following(call.interpreter.context) else 0):
+        found: list[bool] = []
+
+        def mark(one: Value, other: Value, found: list[bool] = found) -> Value:
+            if isinstance(one, Array) and isinstance(other, Array) and is_marked(other) > is_marked(one):
+                found.append(True)
+                return made_from_marked(one)
+            return one
+
+        if isinstance(after, Unknown):
+            break
+        carry = tree_map(mark, carry, traced(after))
+        if not found:
+            break
+        after, answer = body(carry)
+    return after, answer
+
+
 def _leading(tree: Value) -> Dim | None:
     """Return the size of the leading axis that all leaves share."""
     sizes = [x.shape[0] for leaf in leaves(tree) if (x := operand(leaf)).shape]
@@ -226,16 +260,21 @@ def scan(call: Call) -> Value:
             return Unknown("JAX rejects this loop")
         note_loop(call.interpreter, xs, "scan", call.place)
     step = xs if unknown_xs else tree_map(_row, xs)
-    answer = _traced_call(call, function, [carry, step])
-    pair = as_items(answer)
-    if pair is None or len(pair) != 2:
-        return Tuple((carry, call.unknown("the body's result is not known")))
-    last = carried(call, carry, pair[0])
+    unknown = call.unknown("the body's result is not known")
+
+    def body(begun: Value) -> tuple[Value, Value]:
+        pair = as_items(_traced_call(call, function, [begun, step]))
+        return (unknown, unknown) if pair is None or len(pair) != 2 else (pair[0], pair[1])
+
+    after, row = _rounds(call, carry, body)
+    if row is unknown:
+        return Tuple((carry, unknown))
+    last = carried(call, carry, after)
     if isinstance(last, Unknown):
         return last
     if size == 0:
         last = carry
-    return Tuple((last, _piled(fresh() if size is None else size, pair[1])))
+    return Tuple((last, _piled(fresh() if size is None else size, row)))
 
 
 def fori_loop(call: Call) -> Value:
@@ -244,7 +283,8 @@ def fori_loop(call: Call) -> Value:
     if body is None or init is None:
         unresolved("the arguments are not known")
     carry = _begun(call, init)
-    last = carried(call, carry, _traced_call(call, body, [_COUNTER, carry]))
+    after, _ = _rounds(call, carry, lambda begun: (_traced_call(call, body, [_COUNTER, begun]), NONE))
+    last = carried(call, carry, after)
     bounds = as_int(lower), as_int(upper)
     runs = bounds[0] is None or bounds[1] is None or bounds[0] < bounds[1]
     return last if runs or isinstance(last, Unknown) else carry
@@ -257,7 +297,8 @@ def while_loop(call: Call) -> Value:
         unresolved("the arguments are not known")
     carry = _begun(call, init)
     _traced_call(call, condition, [carry])
-    found = carried(call, carry, _traced_call(call, body, [carry]))
+    after, _ = _rounds(call, carry, lambda begun: (_traced_call(call, body, [begun]), NONE))
+    found = carried(call, carry, after)
     return tree_map(lambda leaf: compiled(call.interpreter, leaf) if isinstance(leaf, Array) else leaf, found)
 
 
