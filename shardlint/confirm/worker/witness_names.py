@@ -17,7 +17,8 @@ from witness_steps import Request, Unsupported, at
 
 _FUNCTIONS = {
     "jax": """
-        NamedSharding ShapeDtypeStruct device_put make_mesh set_mesh shard_map smap vmap
+        NamedSharding ShapeDtypeStruct device_put make_array_from_process_local_data make_mesh set_mesh
+        shard_map smap vmap
     """,
     "jax.sharding": """
         AbstractMesh Mesh NamedSharding PartitionSpec auto_axes explicit_axes get_abstract_mesh

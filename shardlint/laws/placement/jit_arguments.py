@@ -89,6 +89,28 @@ def judge_shards(layout: Layout, shape: Shape, shards: Sequence[Shape]) -> Verdi
     return Undecided("the shapes are not wholly known") if unsure else Accepted()
 
 
+def judge_process_data(local: Shape, whole: Shape, *, alone: bool) -> Verdict:
+    """Judge the data given to `make_array_from_process_local_data` against its ``global_shape``.
+
+    In one process (``alone``) they must be equal; with several, each dimension is the whole one or a part of
+    which there are a whole number (`num_addressable_indices`).
+    """
+    stage = "make_array_from_process_local_data"
+    if len(local) != len(whole):
+        return Rejected(Cause.DEVICES, "ValueError", stage, detail=f"data of shape {local} for {whole}")
+    same = [equal(one, other) for one, other in zip(local, whole, strict=True)]
+    for index, (one, other) in enumerate(zip(local, whole, strict=True)):
+        if same[index] is not False:
+            continue
+        parts_of = isinstance(one, int) and isinstance(other, int) and one > 0 and other % one == 0
+        if alone or (isinstance(one, int) and isinstance(other, int) and not parts_of):
+            detail = f"dimension {index} of the data has size {one}, and that of the whole array {other}"
+            return Rejected(Cause.DEVICES, "ValueError", stage, dimension=index, size=other, detail=detail)
+    if all(each is True for each in same):
+        return Accepted()
+    return Undecided("the shapes are not wholly known, or there may be several processes")
+
+
 def _same_devices(one: DeviceOrder, other: DeviceOrder) -> bool | None:
     if equal(one.count, other.count) is False:
         return False

@@ -2,7 +2,8 @@
 
 ## What it does
 Finds arrays given to `jax.make_array_from_single_device_arrays` that are too many or too few, or have not the
-shape of a shard.
+shape of a shard, and data given to `jax.make_array_from_process_local_data` that cannot be a part of an array
+of the `global_shape`.
 
 ## Why is this bad?
 JAX makes one array of them without copying: it needs one for each device of the mesh, each the size of the
@@ -33,7 +34,9 @@ x = jax.make_array_from_single_device_arrays((8, 16), rows, parts)
 ```
 
 ## What JAX says
-`ValueError` (JAX 0.10.2). With several processes each gives the arrays of its own devices.
+`ValueError` (JAX 0.10.2). With several processes each gives the arrays of its own devices, or its own rows of
+the data: fewer than the whole array has, and a whole number of times. In one process JAX before 0.7.1 did not
+look at `global_shape`.
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.make_array_from_single_device_arrays.html
@@ -51,14 +54,18 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report per-device arrays that do not make up the whole array."""
     verdict = use.verdict
-    if isinstance(verdict, Rejected) and use.function == "jax.make_array_from_single_device_arrays":
+    if not isinstance(verdict, Rejected):
+        return
+    if use.function == "jax.make_array_from_single_device_arrays":
         yield Problem(f"{verdict.detail}; give one array a device, each of a shard's shape", use.place)
+    elif use.function == "jax.make_array_from_process_local_data":
+        yield Problem(f"{verdict.detail}; give the rows of this process and the shape of all rows", use.place)
 
 
 RULE = Rule(
     code="SHL210",
     name="shard-arrays",
-    summary="Per-device arrays are not the shards of the array they are combined into",
+    summary="Arrays of single devices or processes are not the parts of the array they are combined into",
     docs=__doc__,
     kinds=(CallUse,),
     check=check,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from shardlint.inference.domain.values import (
+    NONE,
     Array,
     Const,
     Devices,
@@ -45,13 +46,13 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
 from shardlint.inference.overlays.jax.transforms.jit_arguments import layout_of
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_constraint, note_reshard
 from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, map_prefix, mismatch, traced
-from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Junk, Unknown
 from shardlint.laws.core.verdicts import Api, Rejected
 from shardlint.laws.core.witness_data import Known, call_data, shape_data, tuple_data
-from shardlint.laws.placement.jit_arguments import judge_shards
+from shardlint.laws.placement.jit_arguments import judge_process_data, judge_shards
 from shardlint.laws.versions.era import since
 from shardlint.model.spans import Place
 
@@ -168,6 +169,13 @@ def _from_data(call: Call) -> Value:
     """
     sharding, data, shape = call.bind("sharding", "local_data", global_shape=None)
     whole = as_shape(shape)
+    if isinstance(shape, Tuple) and whole is not None and isinstance(data, Array) and data.shape is not None:
+        alone = "cpu devices" in call.interpreter.switches and one_process(call.interpreter)
+        verdict = judge_process_data(data.shape, whole, alone=alone)
+        if isinstance(verdict, Rejected):
+            key: int | str = "global_shape" if "global_shape" in call.kwargs else 2
+            record_call(call, verdict, place=call.place_of(2, "global_shape"), repaired={key: NONE})
+            return Unknown("JAX rejects this data")
     same = shape is None or is_none(shape) or (isinstance(data, Array) and data.shape in (None, whole))
     if data is None or sharding is None or not same or not one_process(call.interpreter):
         return Array(whole, origin=call.place)
