@@ -108,6 +108,18 @@ def _varying_outside(region: Region, array: Array, leaf: SpecValue) -> frozenset
     return (array.varying | named) & region.outer | marked if region.checked else marked
 
 
+def _stated(call: Call, mapped: Mapped, origin: Place | None, facts: list[Fact]) -> Place:
+    """Return where a wrong spec of a result is to be changed: where it is made, unless that is outside of
+    out_specs, as a spec that others use, too; that is added to the facts then."""
+    if origin is None:
+        return call.place
+    stated = mapped.place_of("out_specs")
+    if origin.resolve() in stated.resolve():
+        return origin
+    facts.append(Fact("its spec is made here", origin))
+    return stated
+
+
 def _varies_too_much(
     call: Call, mapped: Mapped, region: Region, array: Array, leaf: SpecValue, name: str
 ) -> bool:
@@ -123,7 +135,7 @@ def _varies_too_much(
     facts = [*mesh_facts(region.mesh), *mapped.called(call)]
     if array.origin is not None:
         facts.append(Fact("the result is computed here", array.origin))
-    place = leaf.origin or call.place
+    place = _stated(call, mapped, leaf.origin, facts)
     if not region.checked:
         _record_unchecked(call, mapped, mesh, verdict, f"{name} varies over", place, facts)
         return False
@@ -179,9 +191,8 @@ def _note_copies(
         named = " and ".join(f'"{axis}"' for axis in axes)
         often = f"{times} times" if isinstance(times, int) else "once for each device"
         silent = f"{name} is equal on all devices along {named}, and its spec repeats it {often}"
-        place = (
-            (leaf.places[dimension] if dimension < len(leaf.places) else None) or leaf.origin or call.place
-        )
+        entry_place = leaf.places[dimension] if dimension < len(leaf.places) else None
+        place = _stated(call, mapped, entry_place or leaf.origin, facts)
         record_of_value(
             call.interpreter,
             f"{mapped.name}(out_specs=copies)",
