@@ -109,3 +109,32 @@ def f(x):
     rejected = [use.verdict for use in evaluate(text).uses if isinstance(use.verdict, Rejected)]
     assert names_an_unbound_axis(text) == bool(rejected)
     assert all(verdict.exception in ("NameError", "Exception") for verdict in rejected), rejected
+
+
+@pytest.mark.parametrize("specs", [("P()", "P('x')"), ("P('y')", "P('x')"), ("P()", "P(('x', 'y'))")])
+@pytest.mark.parametrize("axis", ["None", "'x'"])
+@pytest.mark.parametrize("body", ["norm(x)", "norm(norm(x) * 2)", "nn.Dense(8)(norm(nn.Dense(8)(x)))"])
+def test_changed_statistics_vary_as_jax_says(body: str, axis: str, specs: tuple[str, str]) -> None:
+    text = f"""{HEADER}class Net(nn.Module):
+    axis: str | None = None
+    @nn.compact
+    def __call__(self, x):
+        norm = nn.BatchNorm(use_running_average=False, axis_name=self.axis)
+        return {body}
+variables = Net().init(jax.random.key(0), jnp.ones((8, 8)))
+def body(scale, x):
+    given = jax.tree.map(lambda v: v * scale[0], variables)
+    y, changed = Net({axis}).apply(given, x, mutable=["batch_stats"])
+    probe(0, changed["batch_stats"]["BatchNorm_0"]["mean"])
+    probe(1, Net({axis}).apply(given, x, mutable="batch_stats")[1]["batch_stats"]["BatchNorm_0"]["var"])
+    return jnp.zeros(())
+f = jax.shard_map(body, mesh=mesh, in_specs=({", ".join(specs)}), out_specs=P())
+jax.eval_shape(f, jnp.ones((8,)), jnp.ones((32, 8)))
+"""
+    probes = evaluate(text).probes
+    real = varying(text)
+    assert len(real) == 2
+    for number, axes in real.items():
+        ours = probes[number]
+        assert isinstance(ours, Array), text
+        assert ours.varying == ours.may_vary == axes, text

@@ -56,6 +56,20 @@ def movement(mesh: Mesh, before: Spec, after: Spec, shape: Shape) -> Movement | 
     return Movement(wanted, moved, gathered)
 
 
+def gathered_rows(mesh: Mesh, before: Spec, after: Spec) -> tuple[str, ...]:
+    """Return the axes, of those that split the first dimension, that another layout leaves out, though it is
+    split over the others still, and all other dimensions are as before; none where it differs otherwise.
+
+    A batch is split over all data axes; a weight that is gathered for one product loses all of them.
+    """
+    sizes = {name: size for name, size in zip(mesh.names, mesh.sizes, strict=True) if isinstance(size, int)}
+    rank = max(len(before.entries), len(after.entries))
+    held, due = ([_axes(spec, i, sizes) for i in range(rank)] for spec in (before, after))
+    if not due or not due[0] or held[1:] != due[1:] or not set(due[0]) < set(held[0]):
+        return ()
+    return tuple(axis for axis in held[0] if axis not in due[0])
+
+
 def _count(block: _Block) -> int:
     return math.prod(end - start for start, end in block)
 

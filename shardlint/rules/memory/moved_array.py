@@ -51,7 +51,8 @@ y = scaled(x)
 Nothing: the compiler inserts collectives (JAX 0.10.2). A layout is certain for an argument that is committed,
 or placed by in_shardings, for what a constraint returns, for what is computed from such arrays of one layout
 element by element, and for what reshapes and transposes make of them. Not reported is an array that is
-gathered, so that each device keeps its part.
+gathered, so that each device keeps its part, unless only some of the axes that split the first dimension are
+left out: a batch over `("data", "fsdp")` that is asked for over `"data"`. That is an information.
 
 ## References
 - https://github.com/jax-ml/jax/issues/21562
@@ -64,10 +65,11 @@ from collections.abc import Iterable
 
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.placement.array_bytes import array_bytes
-from shardlint.laws.placement.movement import Movement, movement, resharded_bytes
+from shardlint.laws.placement.movement import Movement, gathered_rows, movement, resharded_bytes
 from shardlint.model.findings import Group, Severity
 from shardlint.model.uses import MoveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.messages.common import names_text
 from shardlint.support.sizes import size_text
 
 
@@ -76,7 +78,18 @@ def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
     if use.after is None or isinstance(use.shape, Unknown):
         return
     found, total = movement(use.mesh, use.before, use.after, use.shape), array_bytes(use.shape, use.dtype)
-    if found is None or total is None or found.gathered or 2 * found.moved < found.wanted:
+    if found is None or total is None:
+        return
+    idle = gathered_rows(use.mesh, use.before, use.after) if found.gathered else ()
+    if idle:
+        axes = names_text(idle)
+        yield Problem(
+            f"{use.subject} is laid out as {use.before}, and `{use.function}` asks for {use.after}: "
+            f"the devices along {axes} get the same rows of the batch",
+            use.place,
+            severity=Severity.INFO,
+        )
+    if found.gathered or 2 * found.moved < found.wanted:
         return
     yield Problem(
         f"{use.subject} is laid out as {use.before}, and `{use.function}` asks for {use.after}: "

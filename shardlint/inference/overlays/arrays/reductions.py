@@ -117,6 +117,14 @@ def folded(reduce: Callable[[list[int]], int], otherwise: Transfer) -> Transfer:
     return transfer
 
 
+def _place_of_most(sizes: list[int]) -> int:
+    return sizes.index(max(sizes))
+
+
+def _place_of_least(sizes: list[int]) -> int:
+    return sizes.index(min(sizes))
+
+
 def cumulative(call: Call) -> Value:
     """`cumsum(a, axis, dtype)`: flattens if there is no axis."""
     a, axis, dtype, _ = call.bind("a", axis=None, dtype=None, out=None)
@@ -301,13 +309,19 @@ OPERATIONS: tuple[Operation, ...] = (
         sharding=reduction_rules.reduction,
         reads_values=True,
     ),
-    Operation(
-        "argmax argmin nanargmax nanargmin",
-        arg_reduction,
-        sharding=reduction_rules.arg_extreme,
-        reads_values=True,
-        methods="argmax argmin",
+    *(
+        Operation(
+            name,
+            arg_reduction,
+            sharding=reduction_rules.arg_extreme,
+            reads_values=True,
+            methods=name,
+            numpy_parameters=("a",),
+            in_numpy=folded(place, arg_reduction),
+        )
+        for name, place in (("argmax", _place_of_most), ("argmin", _place_of_least))
     ),
+    Operation("nanargmax nanargmin", arg_reduction, sharding=reduction_rules.arg_extreme, reads_values=True),
     Operation(
         "cumsum cumprod",
         cumulative,

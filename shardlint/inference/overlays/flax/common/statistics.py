@@ -14,11 +14,13 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 
-def share_statistics(call: Call, x: Array, axis: Value | None, groups: Value | None) -> None:
-    """Average the statistics of ``x`` over the axes, if there are any. Stops if JAX refuses."""
-    if axis is None or not given(axis) or isinstance(axis, Unknown):
-        return
+def share_statistics(call: Call, x: Array, axis: Value | None, groups: Value | None) -> Value:
+    """Return the statistics of ``x``, averaged over the axes if there are any. Stops if JAX refuses."""
     statistics = Array(None, x.dtype).vary(x.variation)
+    if axis is None or not given(axis):
+        return statistics
+    if isinstance(axis, Unknown):
+        return axis
     named: dict[int | str, Place] = {1: getattr(axis, "origin", None) or call.place}
     found = call.interpreter.call(
         External("jax.lax.pmean"),
@@ -29,3 +31,4 @@ def share_statistics(call: Call, x: Array, axis: Value | None, groups: Value | N
     )
     if isinstance(found, Unknown) and found.reason == REJECTED.reason:
         reject("its statistics cannot be taken over the axes")
+    return found

@@ -143,6 +143,13 @@ class Forward:
         interpreter, owner = self.call.interpreter, self.owner
         return make_variable(interpreter, self.binding, collection, name, owner, lambda: Array(shape, dtype))
 
+    def change(self, collection: str, name: str, value: Array, operands: list[Value]) -> None:
+        """Note what a variable holds after the call, which is computed from these values."""
+        path = "".join(f"[{part!r}]" for part in (*self.binding.path, name))
+        changed = self.binding.run.changed.setdefault(collection, {})
+        before = [changed[path]] if path in changed else []
+        changed[path] = computed(self.call.interpreter, value, [*operands, *before])
+
     def computed(self, result: Value) -> Value:
         """Return a value computed from arguments and parameters, which varies over mesh axes as they do."""
         interpreter = self.call.interpreter
@@ -351,22 +358,31 @@ def _group_norm(f: Forward) -> Value:
 
 def _shared(f: Forward, x: Array, result: Value) -> Value:
     """Return the result of a layer whose statistics may be averaged over devices."""
-    share_statistics(f.call, x, f.field("axis_name"), f.field("axis_index_groups"))
+    _statistics(f, x)
     return result
+
+
+def _statistics(f: Forward, x: Array) -> Value:
+    return share_statistics(f.call, x, f.field("axis_name"), f.field("axis_index_groups"))
 
 
 def _batch_norm(f: Forward) -> Value:
     x = f.input("x")
     shape = _features(f, x, "axis")
     dtype = "float32" if f.flag("force_float32_reductions", True) else f.param_dtype
-    averages = [f.state("batch_stats", name, shape, dtype) for name in ("mean", "var")]
+    names = ("mean", "var")
+    averages = [f.state("batch_stats", name, shape, dtype) for name in names]
     result, running = _affine(f, x, shape), f.call.argument(2, "use_running_average")
     running = running if given(running) else f.field("use_running_average")
     if as_bool(running) is not False:
         f.read.extend(averages)
         return result
     # `init` does not average over devices.
-    return _shared(f, x, result) if f.binding.run.mode is Mode.APPLY else result
+    if f.binding.run.mode is Mode.APPLY:
+        statistics = _statistics(f, x)
+        for name, average in zip(names, averages, strict=True):
+            f.change("batch_stats", name, Array(shape, dtype), [statistics, average])
+    return result
 
 
 def _dropout(f: Forward) -> Value:

@@ -71,6 +71,8 @@ class Run:
     uncertain: set[Path] = field(default_factory=set)
     #: Collections that the program writes in ways that are not modelled (`mutable`).
     written: set[str] = field(default_factory=set)
+    #: What variables of a collection hold after layers of Flax have changed them, by their paths in it.
+    changed: dict[str, dict[str, Value]] = field(default_factory=dict)
     born: int = field(default_factory=born)
 
     def variables(self) -> DictValue:

@@ -6,7 +6,9 @@ shapes of variables; the program itself may write anything.
 
 from __future__ import annotations
 
-from shardlint.inference.domain.values import DictValue, SetValue, Value, as_items, as_str
+from collections.abc import Mapping
+
+from shardlint.inference.domain.values import Array, DictValue, SetValue, Value, as_items, as_str
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax.linen.module_runs import Run, current, is_module
 from shardlint.inference.overlays.optax.states import like
@@ -38,8 +40,18 @@ def changed_variables(run: Run | None, mutable: Value | None, captured: Value | 
     if run.uncertain or any(name not in given or name in run.made for name in names):
         # A new collection has only variables of known layers of Flax.
         return _UNKNOWN
-    # Inside shard_map they vary as the values they are computed from.
-    return DictValue({name: map_arrays(like(given[name]), lambda a, _: a.vary(UNKNOWN)) for name in names})
+    return DictValue({name: _changed(given[name], run.changed.get(name, {})) for name in names})
+
+
+def _changed(collection: Value, changed: Mapping[str, Value]) -> Value:
+    """Return a collection after the call: inside shard_map its variables vary as what they are computed
+    from."""
+
+    def vary(array: Array, path: str) -> Array:
+        after = changed.get(path)
+        return array.vary(after.variation if isinstance(after, Array) else UNKNOWN)
+
+    return map_arrays(like(collection), vary)
 
 
 def _names(mutable: Value) -> tuple[str, ...] | None:
