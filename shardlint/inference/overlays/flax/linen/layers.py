@@ -143,13 +143,6 @@ class Forward:
         interpreter, owner = self.call.interpreter, self.owner
         return make_variable(interpreter, self.binding, collection, name, owner, lambda: Array(shape, dtype))
 
-    def change(self, collection: str, name: str, value: Array, operands: list[Value]) -> None:
-        """Note what a variable holds after the call, which is computed from these values."""
-        path = "".join(f"[{part!r}]" for part in (*self.binding.path, name))
-        changed = self.binding.run.changed.setdefault(collection, {})
-        before = [changed[path]] if path in changed else []
-        changed[path] = computed(self.call.interpreter, value, [*operands, *before])
-
     def computed(self, result: Value) -> Value:
         """Return a value computed from arguments and parameters, which varies over mesh axes as they do."""
         interpreter = self.call.interpreter
@@ -342,24 +335,21 @@ def _features(f: Forward, x: Array, name: str) -> Shape:
 
 
 def _layer_norm(f: Forward) -> Value:
-    x = f.input("x")
-    return _shared(f, x, _affine(f, x, _features(f, x, "feature_axes")))
+    return _affine(f, x := _averaged(f), _features(f, x, "feature_axes"))
 
 
 def _rms_norm(f: Forward) -> Value:
-    x = f.input("x")
-    return _shared(f, x, _affine(f, x, _features(f, x, "feature_axes"), bias=False))
+    return _affine(f, x := _averaged(f), _features(f, x, "feature_axes"), bias=False)
 
 
 def _group_norm(f: Forward) -> Value:
-    x = f.input("x")
-    return _shared(f, x, _affine(f, x, (last(x),)))
+    return _affine(f, x := _averaged(f), (last(x),))
 
 
-def _shared(f: Forward, x: Array, result: Value) -> Value:
-    """Return the result of a layer whose statistics may be averaged over devices."""
-    _statistics(f, x)
-    return result
+def _averaged(f: Forward) -> Array:
+    """Return the input of a layer whose statistics may be averaged over devices."""
+    _statistics(f, x := f.input("x"))
+    return x
 
 
 def _statistics(f: Forward, x: Array) -> Value:
@@ -370,18 +360,17 @@ def _batch_norm(f: Forward) -> Value:
     x = f.input("x")
     shape = _features(f, x, "axis")
     dtype = "float32" if f.flag("force_float32_reductions", True) else f.param_dtype
-    names = ("mean", "var")
-    averages = [f.state("batch_stats", name, shape, dtype) for name in names]
+    averages = {name: f.state("batch_stats", name, shape, dtype) for name in ("mean", "var")}
     result, running = _affine(f, x, shape), f.call.argument(2, "use_running_average")
     running = running if given(running) else f.field("use_running_average")
     if as_bool(running) is not False:
-        f.read.extend(averages)
+        f.read.extend(averages.values())
         return result
     # `init` does not average over devices.
     if f.binding.run.mode is Mode.APPLY:
         statistics = _statistics(f, x)
-        for name, average in zip(names, averages, strict=True):
-            f.change("batch_stats", name, Array(shape, dtype), [statistics, average])
+        for name, average in averages.items():
+            f.binding.change(f.call.interpreter, "batch_stats", name, (statistics, average))
     return result
 
 

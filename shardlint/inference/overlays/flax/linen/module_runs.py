@@ -10,7 +10,7 @@ caller) has a run of its own that makes parameters but no claims.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from enum import StrEnum
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from weakref import WeakKeyDictionary
 
 from shardlint.inference.domain.values import (
+    Array,
     Bound,
     ClassValue,
     DictValue,
@@ -34,6 +35,7 @@ from shardlint.inference.overlays.arrays.operands import given
 from shardlint.inference.overlays.flax.common.metadata import (
     is_box,
 )
+from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.store.effect_log import born, changed
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
@@ -91,6 +93,14 @@ class Binding:
     active: int = 0
     setting_up: bool = False
     ready: bool = False
+
+    def change(self, interpreter: Evaluator, collection: str, name: str, operands: Iterable[Value]) -> None:
+        """Note that a layer of Flax computes what a variable of the module holds from here on from these
+        values, once more perhaps."""
+        path = "".join(f"[{part!r}]" for part in (*self.path, name))
+        changed = self.run.changed.setdefault(collection, {})
+        held = [changed[path]] if path in changed else []
+        changed[path] = computed(interpreter, Array(None), (*operands, *held))
 
 
 @dataclass(eq=False, slots=True)
