@@ -28,6 +28,10 @@ made = step(p, optimizer.init(p))"""
 PROGRAMS: dict[str, bool] = {
     "made = jax.jit(lambda p: jax.tree.map(jnp.zeros_like, p))(p)": True,
     "made = jax.jit(optax.adam(1e-3).init)(p)": True,
+    "q = {'w': jax.device_put(np.ones((64, 32), np.float32), on('x'))}\n"
+    "made = jax.jit(optax.adam(1e-3).init)(q)": True,
+    "q = jax.make_array_from_callback((64, 32), on('x'), lambda at: np.ones((64, 32), np.float32)[at])\n"
+    "made = jax.jit(lambda q: optax.sgd(0.1, momentum=0.9).init(q))(q)": True,
     "made = jax.jit(lambda p: {'ema': jnp.zeros(p['w'].shape), 'w': p['w'] * 2})(p)": True,
     "made = jax.jit(lambda p: jnp.ones((64, 32)) * 2 + 1)(p)": True,
     "made = jax.jit(lambda p: jax.random.normal(jax.random.key(0), p['w'].shape) * 0.1)(p)": True,

@@ -327,12 +327,14 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """`functools.partial(function, *args, **kwargs)`."""
+    """`functools.partial(function, *args, **kwargs)`; ``places`` are where its arguments are written, as
+    `Call.arg_places`."""
 
     function: Value
     args: tuple[Value, ...]
     kwargs: tuple[tuple[str, Value], ...]
     origin: Place | None = field(default=None, compare=False)
+    places: tuple[tuple[int | str, Place], ...] = field(default=(), compare=False)
 
 
 @dataclass(eq=False, slots=True)

@@ -126,9 +126,9 @@ def call_value(
     if isinstance(function, Partial):
         n = len(function.args)
         shifted = {k + n if isinstance(k, int) else k: v for k, v in places.items()}
-        merged = {**dict(function.kwargs), **kwargs}
+        merged, written = {**dict(function.kwargs), **kwargs}, {**dict(function.places), **shifted}
         return call_value(
-            interpreter, function.function, [*function.args, *args], merged, place, opaque, shifted
+            interpreter, function.function, [*function.args, *args], merged, place, opaque, written
         )
     if isinstance(function, ClassValue):
         return instantiate(

@@ -254,7 +254,10 @@ def _state(fields: str, args: Arguments) -> Init:
             return map_arrays(
                 like(params), lambda array, _: Array((), "bool" if kind == "flag" else array.dtype)
             )
-        return like(params, args[kind] if kind else None, runs_eagerly(call.interpreter))
+        tree = like(params, args[kind] if kind else None, runs_eagerly(call.interpreter))
+        # Inside jit zeros have no layout, whatever that of the parameters is.
+        is_traced = call.interpreter.context.in_jit is True and not call.interpreter.context.bound_axes
+        return map_arrays(tree, lambda array, _: replace(array, made=call.place)) if is_traced else tree
 
     names = fields.split()
     keys = tuple(field.partition(":")[0] for field in names)

@@ -114,7 +114,7 @@ def _stated(call: Call, mapped: Mapped, origin: Place | None, facts: list[Fact])
     if origin is None:
         return call.place
     stated = mapped.place_of("out_specs")
-    if origin.resolve() in stated.resolve():
+    if stated == mapped.place or origin.resolve() in stated.resolve():
         return origin
     facts.append(Fact("its spec is made here", origin))
     return stated

@@ -9,11 +9,15 @@ from functools import partial
 from shardlint.inference.domain.values import (
     NONE,
     Array,
+    Bound,
     Const,
     Devices,
+    Function,
     LibraryObject,
     ListValue,
+    Partial,
     ShardingValue,
+    Slice,
     SpecValue,
     Tuple,
     Value,
@@ -23,6 +27,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import as_dtype
+from shardlint.inference.overlays.arrays.operands import given
 from shardlint.inference.overlays.jax.explicit.device_lists import (
     has_no_devices,
     is_held_elsewhere,
@@ -149,9 +154,17 @@ def _reshard(call: Call) -> Value:
 
 
 def _callback(call: Call) -> Value:
-    """`make_array_from_callback(shape, sharding, data_callback, dtype=)`."""
-    shape, sharding, _, dtype = call.bind("shape", "sharding", "data_callback", dtype=None)
-    return _made(call, Api.CALLBACK, shape, sharding, None if dtype is None else as_dtype(dtype))
+    """`make_array_from_callback(shape, sharding, data_callback, dtype=)`: of the dtype of what the callback
+    returns for the indices of a shard, unless one is given."""
+    shape, sharding, callback, dtype = call.bind("shape", "sharding", "data_callback", dtype=None)
+    part: Value = Unknown("no callback")
+    if isinstance(callback, Function | Bound | Partial):
+        bound = Unknown("where a shard begins or ends")
+        dims, one = as_shape(shape), Slice(bound, bound, NONE)
+        index = Unknown("the index of a shard") if dims is None else Tuple((one,) * len(dims))
+        part = call.interpreter.call(callback, [index], {}, call.place)
+    made = as_dtype(dtype) if given(dtype) else part.dtype if isinstance(part, Array) else None
+    return _made(call, Api.CALLBACK, shape, sharding, made)
 
 
 def _made(call: Call, api: Api, shape: Value | None, sharding: Value | None, dtype: str | None) -> Value:

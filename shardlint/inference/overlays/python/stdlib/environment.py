@@ -39,10 +39,12 @@ def _partial(call: Call) -> Value:
     if call.opaque or not call.args:
         return Unknown("functools.partial")
     function, *args = call.args
-    if isinstance(function, Partial):
-        kwargs = dict(function.kwargs) | call.kwargs
-        return Partial(function.function, (*function.args, *args), tuple(kwargs.items()), call.place)
-    return Partial(function, tuple(args), tuple(call.kwargs.items()), call.place)
+    inner = function if isinstance(function, Partial) else Partial(function, (), ())
+    before = len(inner.args) - 1
+    written = {key + before if isinstance(key, int) else key: at for key, at in call.arg_places.items()}
+    kwargs, places = dict(inner.kwargs) | call.kwargs, dict(inner.places) | written
+    args = [*inner.args, *args]
+    return Partial(inner.function, tuple(args), tuple(kwargs.items()), call.place, tuple(places.items()))
 
 
 def _identity_decorator(call: Call) -> Value:
