@@ -18,6 +18,7 @@ from shardlint.inference.domain.values import (
     Generated,
     Instance,
     LibraryObject,
+    ListValue,
     MeshValue,
     Partial,
     Reader,
@@ -27,6 +28,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.context import Context, assumed_rules
 from shardlint.inference.interpreter.assignment import assign
 from shardlint.inference.machine.code_reads import look_at
+from shardlint.inference.overlays.python.stdlib.environment import EXIT_STACK
 from shardlint.inference.semantics.generators import run_body
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
@@ -166,6 +168,8 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> tuple[Value, C
         entered = manager.fields.get("entered", entered)
     elif isinstance(manager, LibraryObject) and manager.kind == "contextlib.generator":
         entered, interpreter.context, before = _run_generator(interpreter, manager, place)
+    elif isinstance(manager, LibraryObject) and manager.kind == EXIT_STACK:
+        entered, before = _enter_stack(interpreter, manager, place)
     elif isinstance(manager, Instance):
         if _swallows(interpreter, manager):
             interpreter.context = replace(before, caught=before.caught | {"BaseException"})
@@ -180,6 +184,26 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> tuple[Value, C
         rules = before.logical_rules if assumed else unknown
         interpreter.context = replace(before, mesh=unknown, legacy_mesh=unknown, logical_rules=rules)
     return entered, before
+
+
+def _enter_stack(interpreter: Machine, stack: LibraryObject, place: Place) -> tuple[Value, Context]:
+    """Enter an `ExitStack`, in whose block is in force what it has entered so far."""
+    before, managers = interpreter.context, stack.fields["managers"]
+    items = managers.items if isinstance(managers, ListValue) else None
+    if items == []:
+        return stack, before
+    # It was in force already: how it was before is not known.
+    unknown = Unknown("what an ExitStack enters ends here")
+    before = replace(before, mesh=unknown, legacy_mesh=unknown, logical_rules=unknown)
+    interpreter.muted += 1
+    try:
+        for manager in items or ():
+            _enter(interpreter, manager, place)
+    finally:
+        interpreter.muted -= 1
+    if items is None:
+        interpreter.context = before
+    return stack, before
 
 
 @contextmanager
@@ -199,7 +223,8 @@ def entered(interpreter: Machine, manager: Value, place: Place) -> Iterator[Valu
             interpreter.context = before
         else:
             # Code in the block set a mesh or rules globally.
-            keeps = not (isinstance(manager, LibraryObject) and manager.kind == "flax.logical_axis_rules")
+            ending = ("flax.logical_axis_rules", EXIT_STACK)
+            keeps = not (isinstance(manager, LibraryObject) and manager.kind in ending)
             interpreter.context = replace(
                 interpreter.context,
                 legacy_mesh=before.legacy_mesh,

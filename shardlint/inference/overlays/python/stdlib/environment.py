@@ -30,6 +30,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.iterators import is_iterator
 from shardlint.inference.evaluation.monkeypatches import is_set
 from shardlint.inference.overlays.command_lines.defaults import by_default
+from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
 from shardlint.model.origins import origins_of, remembering
 from shardlint.model.spans import Place
@@ -102,6 +103,10 @@ def _suppress(call: Call) -> Value:
     return LibraryObject("caught", {"names": SetValue(frozenset(names if known else {"BaseException"}))})
 
 
+#: The kind of an `ExitStack`: its ``managers`` are those that it has entered.
+EXIT_STACK = "contextlib.ExitStack"
+
+
 def _null_context(call: Call) -> Value:
     return LibraryObject("harmless", {"entered": call.args[0] if call.args else NONE})
 
@@ -121,6 +126,25 @@ def _context_manager(call: Call) -> Value:
         return LibraryObject("contextlib.generator", {"arguments": arguments})
 
     return Native("contextlib.contextmanager", make, function, call.place)
+
+
+def _exit_stack(call: Call) -> Value:
+    """``contextlib.ExitStack()``: what it has entered is in force until a ``with`` block of it ends."""
+    return LibraryObject(EXIT_STACK, {"managers": ListValue([])}, call.place)
+
+
+def _enter_context(call: Call) -> Value:
+    """``stack.enter_context(manager)``."""
+    if len(call.args) != 2 or call.opaque or not isinstance(stack := call.args[0], LibraryObject):
+        return Unknown("what a context manager gives")
+    managers = stack.fields["managers"]
+    if isinstance(managers, ListValue) and managers.items is not None:
+        if call.interpreter.certain(managers.path):
+            changing(managers)
+            managers.items.append(call.args[1])
+        else:
+            forget(managers)
+    return call.interpreter.enter(call.args[1], call.place)
 
 
 def decorated(manager: Value, function: Value, place: Place) -> Native:
@@ -252,6 +276,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "contextlib.suppress": _suppress,
     "contextlib.nullcontext": _null_context,
     "contextlib.contextmanager": _context_manager,
+    "contextlib.ExitStack": _exit_stack,
     "warnings.catch_warnings": _harmless,
     "os.environ.setdefault": _environment_default,
     "os.environ.update": _environment_update,
@@ -260,6 +285,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
 DEFAULTS: dict[str, Callable[[Call], Value]] = {"os.environ.get": _variable, "os.getenv": _variable}
 
 CALLS: dict[str, Callable[[Call], Value]] = {"contextlib.generator": decorate}
+METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {(EXIT_STACK, "enter_context"): _enter_context}
 
 #: Values of names that are not functions.
 CONSTANTS: dict[str, Value] = {
