@@ -14,7 +14,7 @@ from shardlint.confirm.fixtures.announcements import expectations_of, marked
 from shardlint.engine.analyzer import Analyzer, Progress
 from shardlint.engine.results import Report
 from shardlint.engine.suppression import Suppressor
-from shardlint.engine.work_item import Analyzed, differing, judged_apart, uses_of, with_newer
+from shardlint.engine.work_item import Analyzed, judged_apart, uses_of, with_newer
 from shardlint.ide.analysis import Analysis
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.versions import Release, Target, only
@@ -31,6 +31,7 @@ from shardlint.support.gc_policy import collecting_seldom
 if TYPE_CHECKING:
     from shardlint.confirm.fixtures.expectations import Expectation
     from shardlint.confirm.fixtures.results import FixtureResult, FixtureTable
+    from shardlint.engine.releases import ReleaseResults
     from shardlint.report.api_coverage import Judged
     from shardlint.report.values import InitReport, ParameterReport
 
@@ -274,7 +275,7 @@ class Linter:
             result.uses
             for part, ours in self.parts(sources)
             for mesh in part.settings.assumed_meshes or [None]
-            for result in part.analyze_at(ours, part.target.high, mesh, progress)
+            for result in part.analyze_at(ours, part.target.high, mesh, progress=progress)
         ]
 
     def parts(self, sources: Sequence[Source]) -> list[tuple[Linter, list[Source]]]:
@@ -291,8 +292,8 @@ class Linter:
         sources: Sequence[Source],
         release: Release,
         mesh: Mesh | None = None,
-        progress: Progress | None = None,
         defaults: bool = False,
+        progress: Progress | None = None,
     ) -> list[Analyzed]:
         """Analyze sources on one JAX release, one mesh where they define none, perhaps with defaults."""
         if not sources:
@@ -336,7 +337,7 @@ class Linter:
             return []
         self._analyzer.begin()
         parts = self.parts(sources)
-        newest = [part.analyze_at(ours, part.target.high, None, progress) for part, ours in parts]
+        newest = [part.analyze_at(ours, part.target.high, progress=progress) for part, ours in parts]
         met = [uses_of(results) for results in newest]
         if uses_met is not None:
             uses_met += [use for known in met for use in known]
@@ -370,30 +371,27 @@ class Linter:
 
         Adds the uses in the sources to ``uses``.
         """
-        from shardlint.engine.release_merge import Era, merged, parted
+        from shardlint.engine.releases import Era, ReleaseResults, merged, parted
 
+        known = ReleaseResults(partial(self.analyze_at, progress=progress))
+        known.add(newest, self.target.high)
+        sources = [one.source for one in newest]
         eras: list[Era] = []
-        results: Sequence[Analyzed] = newest
         older: tuple[Release, ...] = self.target.releases
         while older:
-            if eras:
-                # The results of the others are the same as in the era before.
-                concerned = differing(results, older[-1], eras[-1].releases[0])
-                results = with_newer(results, self.analyze_at(concerned, older[-1], None, progress))
-                if self._analyzer.unreached:
-                    break
+            results = known.at(sources, older[-1])
+            if eras and self._analyzer.unreached:
+                break
             uses += uses_of(results)
-            findings, turns = self.findings_at(results, older[-1], progress)
+            findings, turns = self.findings_at(results, older[-1], known)
             older, alike = parted(older, turns)
             eras.append(Era(alike, findings))
         return merged(eras) if self.settings.target_jax is not None else eras[0].findings
 
     def findings_at(
-        self, results: Sequence[Analyzed], release: Release, progress: Progress | None = None
+        self, results: Sequence[Analyzed], release: Release, known: ReleaseResults | None = None
     ) -> tuple[list[Finding], set[Release]]:
-        """Return the findings on any mesh merged with those on each deployment mesh, and the releases
-        noticed.
-        """
+        """Return the findings on any mesh merged with those on each deployment mesh, and the releases met."""
         from shardlint.engine.deployment_merge import (
             is_test,
             key_of,
@@ -403,7 +401,9 @@ class Linter:
             without_errors,
             without_other_meshes,
         )
+        from shardlint.engine.releases import ReleaseResults
 
+        known = known or ReleaseResults(self.analyze_at)
         base = self._judge(results)
         seen, told = list(results), []
         asking = [result.source for result in results if result.noticed.asks_mesh]
@@ -411,7 +411,7 @@ class Linter:
         if self.settings.mesh is None:
             asking = [source for source in asking if not is_test(source.path, self.settings.root)]
         for deployment in self.settings.deployments if asking else ():
-            again = self.analyze_at(asking, release, deployment.mesh, progress)
+            again = known.at(asking, release, deployment.mesh)
             if self._analyzer.unreached:
                 break
             seen += again
@@ -419,14 +419,14 @@ class Linter:
             extra = {key_of(f) for f in findings if f.severity is Severity.ERROR} - set(map(key_of, base))
             if extra and not deployment.typed:
                 # JAX must reject it whatever the types of the axes are.
-                twice = self.analyze_at(asking, release, deployment.explicit, progress)
+                twice = known.at(asking, release, deployment.explicit)
                 seen += twice
                 rejected = {key_of(f) for f in self._judge(twice) if f.severity is Severity.ERROR}
                 findings = without_errors(findings, extra - rejected)
             told.append((deployment, findings))
         asking = [one.source for one in results if one.noticed.asks_defaults]
         if asking := [source for source in asking if not is_test(source.path, self.settings.root)]:
-            again = self.analyze_at(asking, release, None, progress, defaults=True)
+            again = known.at(asking, release, defaults=True)
             seen += again
             base = with_defaults(base, self._judge(with_newer(results, again)))
         turns = {turn for result in seen for turn in result.noticed.turns}
@@ -466,7 +466,7 @@ class Linter:
 
         On a release beyond all known ones, what has ever changed is no more than a warning.
         """
-        from shardlint.engine.release_merge import may_have_changed
+        from shardlint.engine.releases import may_have_changed
 
         settings = self.settings_of(finding.span.path)
         level = severities(settings).get(finding.code)

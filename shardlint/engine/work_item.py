@@ -14,7 +14,6 @@ from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference import InferenceSettings, Noticed
-    from shardlint.laws.versions import Release
     from shardlint.model.findings import Finding
     from shardlint.rules.base import RuleSettings
 
@@ -101,13 +100,6 @@ def with_newer(results: Sequence[Analyzed], again: Sequence[Analyzed]) -> list[A
     """Return results in which those of reanalyzed sources are replaced."""
     newer = {result.source.path: result for result in again}
     return [newer.get(result.source.path, result) for result in results]
-
-
-def differing(results: Sequence[Analyzed], older: Release, newer: Release) -> list[Source]:
-    """Return the sources whose results on two releases of JAX may differ, by what they noticed."""
-    return [
-        result.source for result in results if any(older < turn <= newer for turn in result.noticed.turns)
-    ]
 
 
 def judged_apart(uses: Sequence[Use], settings: RuleSettings) -> list[Finding]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 from support.checking import check
 from support.sizes import FULL
 
-from shardlint import linter
 from shardlint.api import Linter, Settings, load_settings, source_from_text
-from shardlint.engine import work_item
-from shardlint.engine.work_item import Analyzed
+from shardlint.engine.releases import ReleaseResults
+from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.laws.versions import NEWEST, RELEASES, Release, TargetError, parse_target, spans_text
 from shardlint.model.findings import Severity
 from shardlint.rules import all_rules
-from shardlint.source import Source
 
 
 def found(program: str, target: str) -> list[tuple[str, Severity]]:
@@ -269,6 +268,20 @@ def test_a_renamed_argument_is_one_mistake() -> None:
     assert found(program, "0.10.2") == [("SHL804", Severity.ERROR)]
 
 
+#: What depends on the default of a command line.
+ROWS = """
+import argparse
+import jax
+import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--rows", type=int, default=7)
+mesh = jax.make_mesh((8,), ("x",))
+jax.device_put(jnp.ones(parser.parse_args().rows), NamedSharding(mesh, {spec}("x")))
+"""
+
+
 def test_files_are_evaluated_for_older_releases_only_where_they_may_differ(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -278,18 +291,25 @@ def test_files_are_evaluated_for_older_releases_only_where_they_may_differ(
         for rule in all_rules()
         for kind, text in (("bad", rule.bad), ("good", rule.good))
     ][:: 1 if FULL else 5]
-    settings = Settings(devices=8, target_jax=parse_target(">=0.4.35"), preview=True)
-    evaluated: list[int] = []
+    sources += [
+        source_from_text("rows.py", ROWS.format(spec="P")),
+        source_from_text("new_rows.py", ROWS.format(spec="jax.P")),
+    ]
+    mesh = Mesh(("data", "model"), (2, 4), (AxisType.AUTO,) * 2)
+    settings = Settings(devices=8, target_jax=parse_target(">=0.4.35"), preview=True, meshes=(("pod", mesh),))
+    evaluated: list[tuple[bool, bool, bool]] = []
 
     def findings() -> list[tuple[str, str, int, str, tuple[object, ...] | None]]:
         found = Linter(settings).check_sources(sources)
         return [(f.code, f.span.path, f.span.line, f.message, f.releases) for f in found]
 
-    def all_of(results: list[Analyzed], older: Release, newer: Release) -> list[Source]:
-        evaluated.append(len(work_item.differing(results, older, newer)))
-        return [result.source for result in results]
+    def always(self: ReleaseResults, key: tuple[str, Mesh | None, bool], release: Release) -> bool:
+        evaluated.append((key[1] is not None, key[2], differs(self, key, release)))
+        return True
 
+    differs = ReleaseResults._may_differ
     few = findings()
-    monkeypatch.setattr(linter, "differing", all_of)
+    monkeypatch.setattr(ReleaseResults, "_may_differ", always)
     assert few == findings()
-    assert 0 < max(evaluated) < len(sources)
+    # Some may differ and some not: as they are, on the meshes, and with the defaults of command lines.
+    assert {*itertools.product((False, True), (False,), (False, True)), (False, True, False)} <= {*evaluated}

@@ -1,16 +1,22 @@
-"""Merges findings over the JAX releases that a project supports."""
+"""Analyses on the JAX releases that a project supports, one after the other, and their findings merged."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from shardlint.engine.work_item import Analyzed
+from shardlint.laws.core.values import Mesh
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.versions import Release, changed_causes, spans_text
 from shardlint.model.findings import Finding, Severity
 from shardlint.model.spans import Span
 from shardlint.model.uses import ApiReference
+from shardlint.source import Source
 from shardlint.support.lazy_dataclass import dataclass
+
+#: Analyzes sources on a release, on a mesh where they define none, perhaps with command lines' defaults.
+Analyze = Callable[[Sequence[Source], Release, Mesh | None, bool], Sequence[Analyzed]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +25,37 @@ class Era:
 
     releases: tuple[Release, ...]
     findings: Sequence[Finding]
+
+
+class ReleaseResults:
+    """The results of sources on one release after another, from the newest to the oldest.
+
+    A source is analyzed again only on a release on which its results may differ, by what they noticed.
+    """
+
+    def __init__(self, analyze: Analyze) -> None:
+        self._analyze = analyze
+        self._latest: dict[tuple[str, Mesh | None, bool], tuple[Release, Analyzed]] = {}
+
+    def add(
+        self, results: Sequence[Analyzed], release: Release, mesh: Mesh | None = None, defaults: bool = False
+    ) -> None:
+        """Add results on a release, as `at` returns them."""
+        self._latest |= {(one.source.path, mesh, defaults): (release, one) for one in results}
+
+    def at(
+        self, sources: Sequence[Source], release: Release, mesh: Mesh | None = None, defaults: bool = False
+    ) -> list[Analyzed]:
+        """Return the results of sources on a release that is not newer than those before."""
+        left = [one for one in sources if self._may_differ((one.path, mesh, defaults), release)]
+        self.add(self._analyze(left, release, mesh, defaults), release, mesh, defaults)
+        return [self._latest[source.path, mesh, defaults][1] for source in sources]
+
+    def _may_differ(self, key: tuple[str, Mesh | None, bool], release: Release) -> bool:
+        if key not in self._latest:
+            return True
+        newer, one = self._latest[key]
+        return any(release < turn <= newer for turn in one.noticed.turns)
 
 
 Releases = tuple[Release, ...]
