@@ -13,6 +13,7 @@ from shardlint.inference.domain.classes import class_attribute, operator_method
 from shardlint.inference.domain.lattice import join, options
 from shardlint.inference.domain.values import (
     NONE,
+    DictValue,
     External,
     Function,
     Generated,
@@ -25,8 +26,10 @@ from shardlint.inference.domain.values import (
     SetValue,
     Value,
 )
-from shardlint.inference.evaluation.context import Context, assumed_rules
+from shardlint.inference.evaluation.context import Context, Frame, Scope, assumed_rules
+from shardlint.inference.facts.annotations import describe_parameters
 from shardlint.inference.interpreter.assignment import assign
+from shardlint.inference.machine.code import has_yield
 from shardlint.inference.machine.code_reads import look_at
 from shardlint.inference.overlays.python.stdlib.environment import EXIT_STACK
 from shardlint.inference.semantics.generators import run_body
@@ -47,6 +50,8 @@ _HARMLESS = (
     "warnings.",
     "time.",
 )
+
+_Block = Sequence[cst.BaseStatement | cst.BaseSmallStatement]
 
 #: Context managers of pytest, unittest and absl that expect an exception.
 EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "assertRaisesWithLiteralMatch"})
@@ -121,6 +126,109 @@ def _run_generator(
         changing(manager)
         manager.fields["swallows"] = NONE
     return join(value for value, _ in given), contexts[0], after
+
+
+def _in_parts(
+    interpreter: Machine, manager: Value, place: Place
+) -> tuple[Function, dict[str, Value], _Block] | None:
+    """Return the function of a ``@contextmanager``, its arguments and its body, if it is known that the body
+    yields once, and where: what is before it runs before the block, and the rest afterwards."""
+    arguments = manager.fields.get("arguments") if isinstance(manager, LibraryObject) else None
+    if not isinstance(arguments, Partial) or not isinstance(manager, LibraryObject):
+        return None
+    if manager.kind != "contextlib.generator" or not isinstance(arguments.function, Function):
+        return None
+    code = arguments.function.code
+    if not code.yields or interpreter.running(code) >= 2 or len(interpreter.frames) > interpreter.limit:
+        return None
+    body = code.node.body.body
+    if not _yields_once(body):
+        return None
+    made = interpreter.call(arguments, [], {}, place)
+    fields = made.fields if isinstance(made, LibraryObject) else {}
+    function, bound = fields.get("function"), fields.get("arguments")
+    if not isinstance(function, Function) or not isinstance(bound, DictValue) or bound.items is None:
+        return None
+    return function, {str(name): value for name, value in bound.items.items()}, body
+
+
+def _yields_once(body: _Block) -> bool:
+    """Return whether a block yields once, by a statement of its own or of a `with` or `try: finally:`."""
+    yielding = [one for one in body if not isinstance(one, cst.FunctionDef) and has_yield(one)]
+    if len(yielding) != 1:
+        return False
+    statement = yielding[0]
+    if isinstance(statement, cst.Try) and (statement.handlers or statement.orelse):
+        return False
+    if isinstance(statement, cst.Try | cst.With):
+        return _yields_once(statement.body.body)
+    return _yielded(statement) is not None
+
+
+def _yielded(statement: cst.CSTNode) -> cst.Yield | None:
+    """Return the `yield` that is all of a statement."""
+    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+        return None
+    small = statement.body[0]
+    found = small.value if isinstance(small, cst.Expr) else None
+    return found if isinstance(found, cst.Yield) and not isinstance(found.value, cst.From) else None
+
+
+@contextmanager
+def _around(
+    interpreter: Machine,
+    function: Function,
+    bound: dict[str, Value],
+    body: _Block,
+    place: Place,
+) -> Iterator[Value]:
+    """Run the body of a ``@contextmanager`` up to its `yield`, and the rest after the block."""
+    code, path = function.code, interpreter.path
+    for seen in (interpreter.reached, interpreter.ran, interpreter.ran_uncached):
+        seen.add(code.key)
+    scope = Scope(function.scope.module, function.scope, path=path)
+    scope.variables.update(bound)
+    frame = Frame(scope, code.unit, path=path, function=code, called_at=place)
+    interpreter.frames.append(frame)
+    try:
+        describe_parameters(interpreter, code)
+        frame.inside = path, interpreter.muted
+        with _up_to_yield(interpreter, body) as value:
+            interpreter.frames.pop()
+            interpreter.path = path
+            try:
+                yield value
+            finally:
+                path = interpreter.path
+                interpreter.frames.append(frame)
+    finally:
+        interpreter.frames.pop()
+        interpreter.path = path
+
+
+@contextmanager
+def _up_to_yield(interpreter: Machine, body: _Block) -> Iterator[Value]:
+    """Execute a block that yields once up to there, and its rest afterwards."""
+    at = next(i for i, one in enumerate(body) if not isinstance(one, cst.FunctionDef) and has_yield(one))
+    statement = body[at]
+    goes_on = interpreter.execute_block(body[:at])
+    if isinstance(statement, cst.With):
+        with (
+            enter_contexts(interpreter, statement.items),
+            _up_to_yield(interpreter, statement.body.body) as value,
+        ):
+            yield value
+    elif isinstance(statement, cst.Try):
+        with _up_to_yield(interpreter, statement.body.body) as value:
+            yield value
+        if statement.finalbody is not None:
+            goes_on = interpreter.execute_block(statement.finalbody.body.body) and goes_on
+    else:
+        found = _yielded(statement)
+        given = None if found is None else found.value
+        yield interpreter.evaluate(given) if isinstance(given, cst.BaseExpression) else NONE
+    if goes_on:
+        interpreter.execute_block(body[at + 1 :])
 
 
 def enter(interpreter: Machine, manager: Value, place: Place) -> Value:
@@ -209,6 +317,10 @@ def _enter_stack(interpreter: Machine, stack: LibraryObject, place: Place) -> tu
 @contextmanager
 def entered(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value]:
     """Enter one context manager around a block; yield the value that ``as`` binds."""
+    if (parts := _in_parts(interpreter, manager, place)) is not None:
+        with _around(interpreter, *parts, place) as value:
+            yield value
+        return
     value, before = _enter(interpreter, manager, place)
     inside = interpreter.context
     try:

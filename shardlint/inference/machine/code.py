@@ -91,7 +91,7 @@ class Code:
                 return False
             found = bool(getattr(node, "asynchronous", None))
             if not found and "yield" in text:
-                found = _has_yield(node.body)
+                found = has_yield(node.body)
             self._generator = found
         return self._generator
 
@@ -113,7 +113,7 @@ def texts_of(unit: Hashable) -> frozenset[Hashable]:
     return frozenset((LookedAt(unit), LookedAt(unit, names=True)))
 
 
-def _has_yield(body: cst.CSTNode) -> bool:
+def has_yield(body: cst.CSTNode) -> bool:
     """Return whether a body yields, other than in functions defined in it."""
     waiting = [body]
     while waiting:
@@ -131,7 +131,7 @@ def generators_in(unit: Unit) -> dict[cst.CSTNode, bool]:
         nodes = [node for statement in unit.body for node in walk(statement)]
     except BrokenText:
         return {}
-    return {unit.first(one): _has_yield(one.body) for one in nodes if isinstance(one, cst.FunctionDef)}
+    return {unit.first(one): has_yield(one.body) for one in nodes if isinstance(one, cst.FunctionDef)}
 
 
 def parameters(code: Code) -> cst.Parameters:
