@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -212,21 +212,23 @@ def _up_to_yield(interpreter: Machine, body: _Block) -> Iterator[Value]:
     at = next(i for i, one in enumerate(body) if not isinstance(one, cst.FunctionDef) and has_yield(one))
     statement = body[at]
     goes_on = interpreter.execute_block(body[:at])
-    if isinstance(statement, cst.With):
-        with (
-            enter_contexts(interpreter, statement.items),
-            _up_to_yield(interpreter, statement.body.body) as value,
-        ):
-            yield value
-    elif isinstance(statement, cst.Try):
-        with _up_to_yield(interpreter, statement.body.body) as value:
-            yield value
-        if statement.finalbody is not None:
-            goes_on = interpreter.execute_block(statement.finalbody.body.body) and goes_on
-    else:
-        found = _yielded(statement)
-        given = None if found is None else found.value
-        yield interpreter.evaluate(given) if isinstance(given, cst.BaseExpression) else NONE
+    # Where it never yields, the block does not run.
+    with nullcontext() if goes_on else interpreter.silent():
+        if isinstance(statement, cst.With):
+            with (
+                enter_contexts(interpreter, statement.items),
+                _up_to_yield(interpreter, statement.body.body) as value,
+            ):
+                yield value
+        elif isinstance(statement, cst.Try):
+            with _up_to_yield(interpreter, statement.body.body) as value:
+                yield value
+            if statement.finalbody is not None:
+                interpreter.execute_block(statement.finalbody.body.body)
+        else:
+            found = _yielded(statement)
+            given = None if found is None else found.value
+            yield interpreter.evaluate(given) if isinstance(given, cst.BaseExpression) else NONE
     if goes_on:
         interpreter.execute_block(body[at + 1 :])
 
