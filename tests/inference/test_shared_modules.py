@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
+from support.sizes import FULL
 
 from shardlint.api import Linter, Settings, load_settings
 from shardlint.inference.programs.module_loader import forget
@@ -278,6 +280,58 @@ def test_random_programs_are_found_as_each_alone(seed: int, tmp_path: Path) -> N
     forget()
     assert [found(path) for path in paths] == alone
     assert [found(path) for path in reversed(paths)] == alone[::-1]
+
+
+@pytest.mark.parametrize("seed", range(200 if FULL else 20))
+def test_cycles_of_imports_are_found_as_each_program_meets_them(seed: int, tmp_path: Path) -> None:
+    """The values depend on which module of a cycle is imported first."""
+    random, names = Random(seed), [f"pkg.m{number}" for number in range(6)] + ["pkg.sub", "pkg.sub.n", "out"]
+    files = {name: f"{name.replace('.', '/')}.py" for name in names}
+    files |= {"pkg": "pkg/__init__.py", "pkg.sub": "pkg/sub/__init__.py"}
+    (tmp_path / "pkg" / "sub").mkdir(parents=True)
+
+    def imports(most: int) -> Iterator[str]:
+        for name in random.sample(names, random.randint(0, most)):
+            package, _, module = name.rpartition(".")
+            bound = name.replace(".", "_")
+            yield f"from {package} import {module} as {bound}" if package else f"import {name} as {bound}"
+            yield f"size = size + {bound}.size"
+
+    for number, (name, file) in enumerate(files.items()):
+        lines = [f"size = {number + 1}", *imports(1 if name == "pkg" else 3)]
+        (tmp_path / file).write_text("\n".join(lines) + "\n")
+    (tmp_path / "base.py").write_text(BASE)
+    paths = [tmp_path / f"program_{number}.py" for number in range(8)]
+    for path in paths:
+        path.write_text(
+            "\n".join([PUT, "size = 0", *imports(3), "put(P('data'), size)", "put(P('model'), size)"])
+        )
+    alone = [found(path, afresh=True) for path in paths]
+    assert any(alone)
+    forget()
+    assert [found(path) for path in paths] == alone
+    assert [found(path) for path in reversed(paths)] == alone[::-1]
+
+
+@pytest.mark.parametrize("program", ["import c", "import a, c", "import b, c", "import c, a", "import d, c"])
+@pytest.mark.parametrize("before", ["import a, c", "import b, c", "import c", "import d"])
+def test_a_cycle_is_that_of_the_module_that_begins_it(before: str, program: str, tmp_path: Path) -> None:
+    """Of ``a`` and ``b``, the first one to be imported sees of the other what it holds in the end."""
+    files = {
+        "a": "size = 1\nimport b\nsize = size + b.size\n",
+        "b": "size = 2\nimport a\nsize = size + a.size\n",
+        "c": "import b\nsize = 4 * b.size + 1\n",
+        "d": "import c, a\nsize = c.size\n",
+        "base": BASE,
+        "first": f"{before}\n",
+        "second": f"{program}\n{PUT}put(P('data'), c.size)\n",
+    }
+    for name, text in files.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    alone = found(tmp_path / "second.py", afresh=True)
+    forget()
+    found(tmp_path / "first.py")
+    assert found(tmp_path / "second.py") == alone != []
 
 
 def found(path: Path, afresh: bool = False) -> list[str]:

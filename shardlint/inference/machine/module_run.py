@@ -45,6 +45,7 @@ class ModuleRun:
         "accesses",
         "alone",
         "asks_mesh",
+        "begun_by",
         "changes",
         "closed",
         "complete",
@@ -58,7 +59,7 @@ class ModuleRun:
         "made",
         "met",
         "name",
-        "outermost",
+        "oldest",
         "parts",
         "questions",
         "read",
@@ -99,8 +100,10 @@ class ModuleRun:
         self.within: dict[Path, ModuleRun] = {}
         #: Whether these are known: no module of an import cycle still runs.
         self.closed = False
-        #: The position of the outermost running module that it or its imports import, itself included.
-        self.outermost = 0
+        #: The birth of the oldest module that its imports lead back to, as far as is known; else its own.
+        self.oldest = self.scope.born
+        #: The module that began the import cycle in which it ran; None for that module and outside cycles.
+        self.begun_by: ModuleRun | None = None
         #: Whether it would be the same in a program that runs nothing else.
         self.alone = True
         #: The numbers of the objects that it and its imports created.

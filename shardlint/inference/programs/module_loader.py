@@ -197,15 +197,16 @@ class Project:
             # The module that begins an import cycle determines what the others see of each other.
             for inner in self._begun[self._begun.index(run) + 1 :]:
                 inner.alone = False
-        elif self._begun:
-            self._begun[-1].alone &= run.devices_before == interpreter.device_count
+        elif run.devices_before != interpreter.device_count:
+            for outer in self._begun:
+                outer.alone = False
         _replace(interpreter, run)
         if self._begun and path not in self._begun[-1].imported:
             importer = self._begun[-1]
             importer.imported[path] = run
             importer.effects.append(run)
             if not run.closed:
-                importer.outermost = min(importer.outermost, run.outermost)
+                importer.oldest = min(importer.oldest, run.oldest)
         file_access.include(run.accesses)
         return run
 
@@ -222,7 +223,7 @@ class Project:
         loose, running, self.loose, self.running = self.loose, self.running, {}, []
         with file_access.recording() as read:
             run = self.modules[path] = ModuleRun(name, read_source(str(path)), i.device_count)
-            run.accesses, run.outermost = read, len(self._begun)
+            run.accesses = read
             self._begun.append(run)
             i.frames, i.budget, i.assumed, i.variants, i.switches = [], Budget(), frozenset(), (0, 1), set()
             i.turns, i.asks_mesh = set(), False
@@ -247,11 +248,9 @@ class Project:
                 EFFECTS.entry = entry
                 self.loose, self.running = loose, running
                 self._begun.pop()
-        if run.outermost == len(self._begun):
+        if run.oldest == run.scope.born:
             _close_cycle(run)
-        # A module that ran before may have begun a cycle; in another program this one would.
-        began = run.scope.born
-        run.alone &= run.closed and all(one.alone or one.scope.born > began for one in run.within.values())
+        run.alone &= run.closed and all(_is_as_alone(one, run) for one in run.within.values())
         self.world.attribute(run)
         _note_dependencies(i, run, own or {})
         run.made = range(first, born())
@@ -412,3 +411,25 @@ def _close_cycle(run: ModuleRun) -> None:
     for one in run.within.values():
         if not one.closed:
             one.within, one.closed = run.within, True
+            one.begun_by = None if one is run else run
+
+
+def _is_as_alone(one: ModuleRun, importer: ModuleRun) -> bool:
+    """Return whether an import of a module would be the same had nothing run before that module."""
+    if one.alone or one.scope.born > importer.scope.born:
+        return True
+    # It is in a cycle that began before; the same module must begin it here.
+    return one.begun_by is not None and one.begun_by.alone and _begins(one.begun_by, importer)
+
+
+def _begins(first: ModuleRun, importer: ModuleRun) -> bool:
+    """Return whether a module would be the first one of its cycle that another's imports reach."""
+    waiting, seen = [importer], set[ModuleRun]()
+    while waiting:
+        one = waiting.pop()
+        if one is first or one.begun_by is first:
+            return one is first
+        if one not in seen:
+            seen.add(one)
+            waiting += reversed(one.imported.values())
+    return True
