@@ -255,17 +255,26 @@ def test_arguments_belong_to_releases(call: str, target: str, codes: list[str]) 
     assert [code for code, _ in found(program, target) if code.startswith("SHL8")] == codes
 
 
-def test_a_renamed_argument_is_one_mistake() -> None:
-    """What shard_map itself says of the keyword is the same mistake, also where `partial` holds it."""
-    program = (
-        "import functools, jax\n"
-        "from jax.sharding import PartitionSpec as P\n"
-        "mesh = jax.make_mesh((8,), ('x',))\n"
+@pytest.mark.parametrize(
+    "program",
+    [
         "@functools.partial(jax.shard_map, mesh=mesh, in_specs=P('x'), out_specs=P('x'), check_rep=False)\n"
-        "def f(x):\n"
-        "    return x\n"
+        "def f(x):\n    return x\n",
+        "jax.shard_map(abs, mesh=mesh, in_specs=P('x'), out_specs=P('x'), check_rep=False)\n",
+        "def f(x, mesh):\n"
+        "    @functools.partial(jax.shard_map, mesh=mesh, in_specs=P(), out_specs=P(), check_rep=False)\n"
+        "    def g(x):\n        return x\n    return g(x)\n"
+        "def h(x, mesh):\n    return f(x, mesh)\n"
+        "def k(x, mesh):\n    return f(x + 1, mesh) if x.shape[0] else f(x, mesh)\n",
+    ],
+)
+def test_a_renamed_argument_is_one_mistake(program: str) -> None:
+    """What shard_map itself says of the keyword is the same mistake, also where `partial` holds it."""
+    head = (
+        "import functools, jax\nfrom jax.sharding import PartitionSpec as P\n"
+        "mesh = jax.make_mesh((8,), ('x',))\n"
     )
-    assert found(program, "0.10.2") == [("SHL804", Severity.ERROR)]
+    assert found(head + program, "0.10.2") == [("SHL804", Severity.ERROR)]
 
 
 #: What depends on the default of a command line.

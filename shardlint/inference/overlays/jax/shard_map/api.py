@@ -118,7 +118,12 @@ def _refused(call: Call, verdict: Verdict) -> bool:
     # The unknown arguments do not matter here.
     args = [_or_none(arg) for arg in call.args]
     wrong = call_of(call.name, args, {key: _or_none(value) for key, value in call.kwargs.items()})
-    record_of_value(call.interpreter, call.name, verdict, call.place, *_witness(call, wrong))
+    signature = SIGNATURES[call.name]
+    refused = next(
+        (key for key in call.kwargs if key not in (*signature.positional, *signature.keywords)), ""
+    )
+    place = call.arg_places.get(refused, call.place)
+    record_of_value(call.interpreter, call.name, verdict, place, *_witness(call, wrong))
     return True
 
 
