@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,14 @@ def test_other_files_that_state_requirements_count(
         (tmp_path / name).write_text(text)
     settings = load_settings(str(tmp_path / "sub" / "a.py"))
     assert settings.target_jax == (None if target is None else parse_target(target))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("name", ["pipe", ".", "\\u0000", "x" * 5000, "/dev/zero"])
+def test_a_requirement_file_that_is_none_is_not_read(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "pyproject.toml").write_text(f'[tool.setuptools.dynamic]\ndependencies = {{file = "{name}"}}')
+    assert load_settings(str(tmp_path / "a.py")).target_jax is None
 
 
 SET_MESH = """

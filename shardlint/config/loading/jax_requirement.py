@@ -80,7 +80,9 @@ def _of_pyproject(file: str) -> Iterator[str]:
         yield f"jax=={release[1]}"
     dynamic = _table(_table(_table(tools, "setuptools"), "dynamic"), "dependencies").get("file")
     for name in [dynamic] if isinstance(dynamic, str) else _strings(dynamic):
-        yield from _of_requirements(os.path.join(os.path.dirname(file), name))
+        listed = os.path.join(os.path.dirname(file), name)
+        if file_access.is_file(listed):
+            yield from _of_requirements(listed)
 
 
 def _of_setup_cfg(file: str) -> Iterator[str]:
