@@ -481,7 +481,8 @@ class Linter:
         """Return messages about selectors that have no effect, and about a JAX beyond all known ones."""
         settings = dict.fromkeys([self.settings, *(self.settings_of(source.path) for source in sources)])
         notes = [note for one in settings for note in without_effect(one)]
-        notes += (one.target.note for one in settings if one.target.beyond)
+        first = {self.settings_of(source.path).target: source.path for source in reversed(sources)}
+        notes += (f"{target.note} (first file: {path})" for target, path in first.items() if target.beyond)
         notes += (note for one in settings for note in self._analyzer.notes_for(one))
         return list(dict.fromkeys(notes))
 

@@ -182,6 +182,7 @@ NamedSharding(other, P(3))
     assert set(dict(found(old, "~=0.2.12")).values()) == {Severity.WARNING}
     (note,) = Linter(Settings(target_jax=parse_target("~=0.2.12"))).check_paths([str(tmp_path)]).notes
     assert f"older than {RELEASES[0]}" in note
+    assert "program.py" in note
 
 
 def test_a_warning_says_for_which_releases() -> None:
