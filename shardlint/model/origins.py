@@ -15,6 +15,8 @@ from shardlint.model.spans import Place, Written
 from shardlint.model.uses import Fact
 from shardlint.support.lazy_dataclass import dataclass
 
+#: The suffixes of files that are no programs.
+FOREIGN = (".yaml", ".yml")
 #: What facts about defaults begin with.
 BY_DEFAULT = "by default, "
 
@@ -77,7 +79,18 @@ class OriginText(Written):
         return made
 
 
-_KINDS = (OriginInt, OriginFloat, OriginText)
+class OriginForeignText(str):
+    """A text that remembers its origins, which are in files that are no programs: findings on it stand
+    where the program uses it."""
+
+    __slots__ = ("of",)
+    of: Origins
+
+    __add__ = OriginText.__add__
+    __radd__ = OriginText.__radd__
+
+
+_KINDS = (OriginInt, OriginFloat, OriginText, OriginForeignText)
 #: Classes of values that remember origins.
 REMEMBERING = frozenset(_KINDS)
 
@@ -92,7 +105,10 @@ def remembering(value: Any, of: Origins) -> Any:
     elif isinstance(value, float):
         made = OriginFloat(value)
     elif isinstance(value, str):
-        made = OriginText(value, getattr(value, "place", of[0].place))
+        foreign = not isinstance(value, Written) and of[0].place.path.endswith(FOREIGN)
+        made = (
+            OriginForeignText(value) if foreign else OriginText(value, getattr(value, "place", of[0].place))
+        )
     else:
         return value
     made.of = of

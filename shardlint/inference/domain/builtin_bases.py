@@ -22,7 +22,11 @@ HOLDERS: dict[str, type] = {
     "builtins.tuple": tuple,
     "collections.OrderedDict": collections.OrderedDict,
     "collections.defaultdict": collections.defaultdict,
+    "omegaconf.DictConfig": dict,
+    "omegaconf.ListConfig": list,
 }
+#: Those of them that behave like a class of Python's without deriving from it.
+ALIKE = frozenset({"omegaconf.DictConfig", "omegaconf.ListConfig"})
 #: Library classes whose instances behave like their value.
 _MIXED = frozenset({"builtins.str", "builtins.int", "enum.StrEnum", "enum.IntEnum", "enum.IntFlag"})
 _COMPARING = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__"})

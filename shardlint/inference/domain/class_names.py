@@ -77,7 +77,7 @@ def module_name(run: Any) -> Const | ModuleName:
 def class_of(value: Value) -> Value | None:
     """Return what ``type(value)`` is; None if it is not known."""
     if isinstance(value, Instance):
-        return None if value.opaque else value.cls
+        return None if value.opaque else _written_class(value.cls)
     if isinstance(value, Tuple) and value.fields is not None:
         return value.cls
     if isinstance(value, Array):
@@ -97,6 +97,12 @@ def class_of(value: Value) -> Value | None:
         return None
     named = External(f"builtins.{kind.__name__}")
     return named if python_class(named) is kind else External(f"types.{kind.__name__}")
+
+
+def _written_class(cls: ClassValue) -> Value:
+    """Return a class of the program; of what stands for a library's class, that one."""
+    of_library = cls.origin is None and cls.module is None and len(cls.bases) == 1
+    return cls.bases[0] if of_library and isinstance(cls.bases[0], External) else cls
 
 
 def built_in_class(value: Value) -> type | None:

@@ -83,7 +83,10 @@ def attribute_along(bases: Iterable[Value], name: str) -> Value | None:
 
 
 #: Classes of Python's whose functions are methods of what derives from them.
-_OF_CONTAINERS = tuple(f"builtins.{name}." for name in ("dict", "float", "int", "list", "str", "tuple"))
+_OF_CONTAINERS = (
+    *(f"builtins.{name}." for name in ("dict", "float", "int", "list", "str", "tuple")),
+    "omegaconf.DictConfig.",
+)
 #: Stands for any attribute name.
 ANY = "*"
 

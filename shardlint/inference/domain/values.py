@@ -339,14 +339,13 @@ class Partial:
 
 @dataclass(eq=False, slots=True)
 class ClassValue:
-    """A class of the program. ``fields`` are annotated names in order (dataclasses, Flax modules);
-    ``module`` is the module that defines it, ``path`` the branch, ``types`` what annotations say of fields
-    that are arrays, and where. ``lineage`` is its method resolution order, and ``libraries`` an order
-    with the names of the library classes in it, once asked. ``nodes`` are the fields with the children of a
-    pytree node, Unknown where not followed, None without a decorator that says.
-    ``members`` are an enumeration's, ``metaclass`` is the program's. ``opaque``: it may have any attributes.
-    ``intercepts``: an object's attributes need not be what it holds. ``volatile`` ones may change unseen.
-    """
+    """A class of the program. ``fields`` are annotated names in order, ``annotations`` the structure of what is
+    said of them, ``types`` what it is of arrays, and where. ``module`` is the module that defines it, ``path``
+    the branch. ``lineage`` is its method resolution order, and ``libraries`` an order with the names of the
+    library classes in it, once asked. ``nodes`` are the fields with the children of a pytree node, Unknown where
+    not followed, None without a decorator that says. ``members`` are an enumeration's, ``metaclass`` is the
+    program's. ``opaque``: it may have any attributes. ``intercepts``: an object's attributes need not be what
+    it holds. ``volatile`` ones may change unseen."""
 
     name: str
     bases: tuple[Value, ...]
@@ -357,6 +356,7 @@ class ClassValue:
     module: Any = None
     path: tuple[int, ...] = ()
     types: dict[str, tuple[Value, Place]] = field(default_factory=dict)
+    annotations: dict[str, str] = field(default_factory=dict)
     lineage: tuple[Value, ...] = ()
     libraries: tuple[tuple[Value, ...], frozenset[str]] | None = None
     nodes: tuple[str, ...] | Unknown | None = None

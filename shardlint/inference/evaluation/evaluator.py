@@ -158,6 +158,13 @@ class Evaluator(Protocol):
     def import_module(self, name: str, place: Place) -> Value:
         """Import a module by its full dotted name at ``place``."""
 
+    def data_file(self, name: str, beside: bool) -> tuple[str, str] | None:
+        """Return the path and the text of a data file of the project; None if none is found, or several.
+
+        A relative name is looked up ``beside`` the running module; else in the folders in which a program may
+        be started.
+        """
+
     def parameter_names(self, function: Value) -> list[str]:
         """Return the positional parameters of a function of the program; none for other values."""
 

@@ -1,7 +1,8 @@
-"""``import``: names of the project's own modules, and names of libraries."""
+"""``import``: names of the project's own modules, and names of libraries; and other files of the project."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -116,3 +117,9 @@ def import_from(interpreter: Machine, node: cst.ImportFrom) -> None:
                 if isinstance(written, cst.Name):
                     note_read(interpreter, written, value)
         bind(interpreter, bound, value)
+
+
+def data_file(interpreter: Machine, name: str, beside: bool) -> tuple[str, str] | None:
+    """Return the path and the text of a data file of the project, None if it is not known."""
+    here = Path(interpreter.scope.root.module.source.path)
+    return interpreter.project.data_file(here, name, beside)

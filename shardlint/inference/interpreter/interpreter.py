@@ -36,6 +36,7 @@ from shardlint.inference.facts.descriptions import sized
 from shardlint.inference.interpreter.call_dispatch import call_value
 from shardlint.inference.interpreter.expressions import evaluate
 from shardlint.inference.interpreter.functions import first_annotation, names_by_position, run_function
+from shardlint.inference.interpreter.import_statements import data_file
 from shardlint.inference.interpreter.statements import execute_block
 from shardlint.inference.interpreter.unseen_code import Unseen
 from shardlint.inference.interpreter.with_statements import enter, entered
@@ -152,7 +153,6 @@ class Interpreter:
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
         #: The bodies of generators that have begun, by the number of the generator (see `generators`).
         self.generator_bodies: dict[int, GeneratorBody] = {}
-        #: The paths that are bodies of generators.
         self.bodies: set[int] = set()
         #: Names annotated in a class body, with the text of the annotation, by the number of its scope.
         self.annotated: dict[int, dict[str, str]] = {}
@@ -167,7 +167,6 @@ class Interpreter:
         #: By class number, the attributes that derived classes redefine; and, by scope number, the modules
         #: whose classes are included.
         self.replaced: dict[int, frozenset[str]] = {}
-        #: All wrappers, and those that were called.
         self._wrapped: dict[int, Native] = {}
         self.called_wrappers: set[int] = set()
 
@@ -345,6 +344,7 @@ class Interpreter:
     entered = entered
     parameter_names = staticmethod(names_by_position)
     first_annotation = staticmethod(first_annotation)
+    data_file = data_file
 
     def note_contents(self, value: Value) -> None:
         """Record a read of the contents of an evaluator's own object."""

@@ -64,6 +64,9 @@ class Modules(Protocol):
     ) -> bool:
         """Record a reference to a name of JAX; return whether the assumed release raises there."""
 
+    def data_file(self, here: Path, name: str, beside: bool) -> tuple[str, str] | None:
+        """Return the path and the text of a data file of the project, None if it is not known."""
+
     def set_environment(self, interpreter: Machine, key: Value, value: Value) -> None:
         """Apply ``os.environ[key] = value``."""
 

@@ -58,10 +58,12 @@ _LIBRARIES = {
     "absl": (*_TESTING, "command_lines.flags"),
     "argparse": ("command_lines.argument_parsers",),
     **dict.fromkeys(
-        ("click", "typer", "fire", "tyro", "jsonargparse", "draccus", "pyrallis", "simple_parsing", "chz",
-         "transformers"),
+        ("click", "typer", "fire", "tyro", "jsonargparse", "draccus", "pyrallis", "chz", "transformers"),
         _RUNNERS,
     ),
+    "simple_parsing": (*_RUNNERS, "command_lines.argument_parsers"),
+    "omegaconf": ("configurations.omegaconf",),
+    "hydra": ("configurations.omegaconf", "configurations.hydra"),
     "_src": ("jax.internal_functions",),
     "test_util": (*_TESTING, "testing.jax_test_util"),
 }  # fmt: skip

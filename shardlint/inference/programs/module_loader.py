@@ -17,6 +17,7 @@ from shardlint.inference.evaluation.release_queries import state_of, version_nam
 from shardlint.inference.machine.module_run import Effect, ModuleRun
 from shardlint.inference.machine.variable_reads import Reads, note_variable, read_of
 from shardlint.inference.overlays.registry import canonical, names_under, transfer
+from shardlint.inference.programs.data_files import data_file
 from shardlint.inference.programs.worlds import World, leave
 from shardlint.inference.store.effect_log import EFFECTS, born, changed, depends
 from shardlint.laws.core.values import Unknown
@@ -301,6 +302,15 @@ class Project:
     def star_names(self, module: str) -> dict[str, Value]:
         """Return the names that ``from module import *`` binds, as far as the overlays know."""
         return {name: canonical(f"{module}.{name}") for name in names_under(module)}
+
+    # -- data ---------------------------------------------------------------------------------
+
+    def data_file(self, here: Path, name: str, beside: bool) -> tuple[str, str] | None:
+        """Return the path and the text of a data file in the project, None if it is not known."""
+        for run in self._begun:
+            # Only modules' own files decide whether programs may share them.
+            run.alone = False
+        return data_file(here, self.roots, name, beside)
 
     # -- versions -----------------------------------------------------------------------------
 

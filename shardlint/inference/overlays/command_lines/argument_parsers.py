@@ -21,7 +21,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.mutation import set_attribute
-from shardlint.inference.overlays.command_lines.defaults import by_default
+from shardlint.inference.overlays.command_lines.defaults import by_default, call_with_defaults
 from shardlint.inference.overlays.python.stdlib.records import NAMESPACE
 from shardlint.laws.core.values import Unknown
 
@@ -54,6 +54,19 @@ def _add_argument(call: Call) -> Value:
             argument = LibraryObject("argparse.argument", fields, call.place)
             set_attribute(call.interpreter, parser, _PREFIX + target, argument)
     return Unknown("an argument")
+
+
+def _add_dataclass(call: Call) -> Value:
+    """``add_arguments(cls, dest=...)`` of `simple_parsing`: an option for each field of a dataclass."""
+    parser, target, dest, _, default = call.bind("self", "dataclass", "dest", prefix=Const(""), default=None)
+    name = as_str(dest)
+    if isinstance(parser, Instance):
+        if name is None or target is None:
+            set_attribute(call.interpreter, parser, _OPEN, Const(True))
+        else:
+            made = Unknown("options") if default is not None else call_with_defaults(call, target)
+            set_attribute(call.interpreter, parser, _PREFIX + name, made)
+    return NONE
 
 
 def _set_defaults(call: Call) -> Value:
@@ -115,8 +128,10 @@ def _parse_known(call: Call) -> Value:
 
 DEFAULTS: dict[str, Callable[[Call], Value]] = {_PARSER: _parser}
 
+ALIASES: dict[str, str] = {"simple_parsing.ArgumentParser": _PARSER}
 METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
     (_PARSER, "add_argument"): _add_argument,
+    (_PARSER, "add_arguments"): _add_dataclass,
     (_PARSER, "set_defaults"): _set_defaults,
     (_PARSER, "add_argument_group"): _group,
     (_PARSER, "add_mutually_exclusive_group"): _group,

@@ -6,7 +6,7 @@ import numbers
 from collections import abc
 from collections.abc import Callable
 
-from shardlint.inference.domain.builtin_bases import held_value, mixed_in_value
+from shardlint.inference.domain.builtin_bases import ALIKE, held_value, holder, mixed_in_value
 from shardlint.inference.domain.class_names import built_in_class, class_of
 from shardlint.inference.domain.classes import (
     PerhapsMissing,
@@ -146,6 +146,8 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
         if isinstance(value, Tuple) and value.cls is not None:
             return cls in lineage(value.cls)
         return False if _is_plain(value) and _checks_plainly(cls) else None
+    if isinstance(value, Instance) and holder(value.cls) in ALIKE:
+        return False if isinstance(cls, External) and cls.name in _CLASSES else None
     mixed = held_value(value) or mixed_in_value(value)
     if mixed is not None:
         return _is_instance(mixed, cls)

@@ -62,6 +62,7 @@ def declare_fields(cls: ClassValue, annotated: dict[str, str]) -> None:
             cls.fields[name] = LibraryObject(_INIT_ONLY, {} if default is None else {"default": default})
         elif "ClassVar" not in annotation and "KW_ONLY" not in annotation:
             cls.fields[name] = default
+            cls.annotations[name] = annotation
 
 
 def make_dataclass(cls: ClassValue, decorator: str, arguments: dict[str, Value]) -> None:
