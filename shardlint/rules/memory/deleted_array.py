@@ -1,7 +1,9 @@
 """# deleted-array (SHL613)
 
 ## What it does
-Finds arrays that are used after they were donated to a jitted function (`donate_argnums`, `donate_argnames`).
+Finds arrays that are used after they were donated to a jitted function (`donate_argnums`,
+`donate_argnames`), or that are given to it twice in the call that donates them: parameters, say, and an
+average that starts as the very same arrays.
 
 ## Why is this bad?
 A result takes the buffer of the array, which is deleted for the caller: what uses its data afterwards raises.
@@ -47,7 +49,9 @@ weights, change = step(weights, jnp.ones((64, 64)))
 ## What JAX says
 `RuntimeError`: `Array has been deleted with shape=float32[64,64]`, on CPU, too (JAX 0.10.2). Shape, dtype and
 sharding may still be asked for. An array that the function does not use, that no result can replace, or that
-jit moves to other devices first, is not deleted.
+jit moves to other devices first, is not deleted. An array that is given twice ends in a `JaxRuntimeError`
+(`Attempt to donate the same buffer twice`) on one device, and ends the process on several CPU devices. It is
+reported where both arguments are certainly the same: written alike, or the same dict, list or object.
 
 ## References
 - https://docs.jax.dev/en/latest/faq.html#buffer-donation
@@ -68,6 +72,9 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     if use.function == "jax.Array(deleted)" and use.silent is not None:
         may = "is deleted" if isinstance(use.verdict, Rejected) else "may be deleted"
         yield Problem(f"{use.silent}: it {may}", use.place)
+    if use.function == "jax.Array(donated twice)" and use.silent is not None:
+        takes = "a result takes" if isinstance(use.verdict, Rejected) else "a result may take"
+        yield Problem(f"{use.silent}: {takes} its buffer while it is still used", use.place)
 
 
 RULE = Rule(

@@ -28,6 +28,7 @@ from shardlint.inference.evaluation.evaluator import Donation, Evaluator
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.jax.operations import SYNTAX, operation_of
 from shardlint.inference.overlays.jax.sharding.movement import layout
+from shardlint.inference.overlays.jax.transforms.donated_twice import note_donated_twice
 from shardlint.inference.overlays.jax.transforms.donation import chosen, is_known
 from shardlint.inference.overlays.pytrees.nodes import Trees, is_data_node, parts, with_parts
 from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
@@ -100,6 +101,8 @@ def note_given_away(
     known = [kept for _, _, kept in leaves if kept is not None]
     if len(known) < len(leaves):
         return
+    donated = {(index, path): kept for index, path, kept in leaves if kept is not None}
+    note_donated_twice(called, function, args, donated, results, is_used)
     for (index, path, _), answer in zip(leaves, deleted(known, results), strict=True):
         if answer is not False:
             gone = Gone(function, partial(is_used, index, path), called.place, certain=answer is True)
