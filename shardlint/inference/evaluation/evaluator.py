@@ -168,6 +168,10 @@ class Evaluator(Protocol):
     def parameter_names(self, function: Value) -> list[str]:
         """Return the positional parameters of a function of the program; none for other values."""
 
+    def returns_fixed_item(self, function: Value) -> bool:
+        """Return whether a function of the program returns the same item or slice of something whatever its
+        first argument is."""
+
     def first_annotation(self, function: Value) -> Value | None:
         """Return the value that a function's first parameter is annotated with, where that is a name."""
 

@@ -30,6 +30,7 @@ from shardlint.inference.machine.code import Code
 from shardlint.inference.overlays.jax.sharding.overlooked_meshes import note_skipped
 from shardlint.inference.recording.editor_uses import note_parameters
 from shardlint.inference.store.effect_log import changed
+from shardlint.inference.syntax.node_fields import walk
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
@@ -159,3 +160,58 @@ def run_function(
             "a generator or coroutine", yields, not (frame.unsure or endless), endless, uses_before
         )
     return of_version(interpreter, result, read)
+
+
+#: Methods and functions of an item that leave it what it is.
+_OF_ITEM = frozenset({"astype", "copy"})
+_AROUND_ITEM = frozenset({"asarray", "array", "ascontiguousarray"})
+_FIXED = (cst.SimpleStatementLine, cst.Return, cst.Assign, cst.Expr)
+
+
+def returns_fixed_item(function: Value) -> bool:
+    """Return whether a function of the program returns an item or slice of something, the same one whatever
+    its first argument is: it does not read that, changes nothing, and calls nothing that may."""
+    names, inner = names_by_position(function), function
+    while isinstance(inner, Bound | Partial):
+        inner = inner.function
+    if not isinstance(inner, Function) or not names:
+        return False
+    node, assigned, results = (
+        inner.code.node,
+        dict[str, cst.BaseExpression](),
+        list[cst.BaseExpression | None](),
+    )
+    if isinstance(node, cst.Lambda):
+        results.append(node.body)
+    for one in walk(node.body):
+        if isinstance(one, cst.Name) and one.value == names[0]:
+            return False
+        if isinstance(one, cst.BaseStatement | cst.BaseSmallStatement) and not isinstance(one, _FIXED):
+            return False
+        if isinstance(one, cst.Call) and _called(one) not in _OF_ITEM | _AROUND_ITEM:
+            return False
+        if isinstance(one, cst.Return):
+            results.append(one.value)
+        if isinstance(one, cst.Assign):
+            target = one.targets[0].target
+            if not isinstance(target, cst.Name):
+                return False
+            assigned[target.value] = one.value
+    return bool(results) and all(isinstance(_item(one, assigned), cst.Subscript) for one in results)
+
+
+def _called(call: cst.Call) -> str | None:
+    """Return the name of the method, or of a module's function, that is called."""
+    return call.func.attr.value if isinstance(call.func, cst.Attribute) else None
+
+
+def _item(
+    node: cst.BaseExpression | None, assigned: dict[str, cst.BaseExpression]
+) -> cst.BaseExpression | None:
+    """Return the expression that a result is, inside of calls that leave it what it is."""
+    for _ in range(8):
+        if isinstance(node, cst.Name):
+            node = assigned.get(node.value)
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            node = node.func.value if _called(node) in _OF_ITEM else node.args[0].value if node.args else None
+    return node

@@ -33,9 +33,9 @@ from shardlint.inference.evaluation.path_queries import ask
 from shardlint.inference.evaluation.release_queries import verdict_at
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.facts.descriptions import sized
+from shardlint.inference.interpreter import functions
 from shardlint.inference.interpreter.call_dispatch import call_value
 from shardlint.inference.interpreter.expressions import evaluate
-from shardlint.inference.interpreter.functions import first_annotation, names_by_position, run_function
 from shardlint.inference.interpreter.import_statements import data_file
 from shardlint.inference.interpreter.statements import execute_block
 from shardlint.inference.interpreter.unseen_code import Unseen
@@ -331,7 +331,7 @@ class Interpreter:
 
     evaluate = evaluate
     execute_block = execute_block
-    run_function = run_function
+    run_function = functions.run_function
     call = call_value
     attribute = get_attribute
     plain_attribute = plain_attribute
@@ -342,8 +342,9 @@ class Interpreter:
     change_in_place = change_in_place
     enter = enter
     entered = entered
-    parameter_names = staticmethod(names_by_position)
-    first_annotation = staticmethod(first_annotation)
+    parameter_names = staticmethod(functions.names_by_position)
+    returns_fixed_item = staticmethod(functions.returns_fixed_item)
+    first_annotation = staticmethod(functions.first_annotation)
     data_file = data_file
 
     def note_contents(self, value: Value) -> None:
@@ -380,8 +381,7 @@ class Interpreter:
         """Return whether the expression at a place is not a literal."""
         if not isinstance(place, NodePlace):
             return False
-        node = place.node
-        constant = isinstance(node, cst.Name) and node.value in ("False", "None")
+        constant = isinstance(node := place.node, cst.Name) and node.value in ("False", "None")
         return not constant and not isinstance(node, cst.BaseNumber | cst.BaseString | cst.Tuple | cst.List)
 
     def running_method(self) -> tuple[ClassValue, Value] | None:

@@ -53,9 +53,9 @@ from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_cons
 from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, map_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.overlays.witness_values import data_of
-from shardlint.laws.core.dims import Shape
-from shardlint.laws.core.values import Junk, Unknown
-from shardlint.laws.core.verdicts import Api, Rejected
+from shardlint.laws.core.dims import Shape, equal
+from shardlint.laws.core.values import Junk, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected
 from shardlint.laws.core.witness_data import Known, call_data, shape_data, tuple_data
 from shardlint.laws.placement.jit_arguments import judge_process_data, judge_shards
 from shardlint.laws.versions.era import since
@@ -163,8 +163,37 @@ def _callback(call: Call) -> Value:
         dims, one = as_shape(shape), Slice(bound, bound, NONE)
         index = Unknown("the index of a shard") if dims is None else Tuple((one,) * len(dims))
         part = call.interpreter.call(callback, [index], {}, call.place)
+        if _refuse_piece(call, dims, sharding, callback, part):
+            return Unknown("JAX rejects what the callback returns")
     made = as_dtype(dtype) if given(dtype) else part.dtype if isinstance(part, Array) else None
     return _made(call, Api.CALLBACK, shape, sharding, made)
+
+
+def _refuse_piece(
+    call: Call, dims: Shape | None, sharding: Value | None, callback: Value, part: Value
+) -> bool:
+    """Record a callback that returns no shard, or the same one for all devices; return whether JAX rejects
+    it."""
+    layout = layout_of(sharding) if isinstance(sharding, ShardingValue) else None
+    mesh = layout.mesh if layout is not None else None
+    if layout is None or mesh is None or dims is None or not isinstance(part, Array) or part.shape is None:
+        return False
+    # Each of several processes is asked for the shards of its own devices, perhaps a single one.
+    if not one_process(call.interpreter) or not isinstance(mesh.device_count, int):
+        return False
+    verdict = judge_shards(layout, dims, [part.shape] * mesh.device_count)
+    if isinstance(verdict, Rejected):
+        record_call(call, verdict, place=call.place_of(2, "data_callback"))
+        return True
+    split = [axis for entry in layout.spec.entries for axis in entry_axes(entry)]
+    over = [axis for axis in split if equal(mesh.size_of(axis), 1) is False]
+    if over and call.interpreter.returns_fixed_item(callback):
+        named = " and ".join(f'"{axis}"' for axis in over)
+        silent = (
+            f"the callback does not read its index: all devices along {named} get the same piece of the data"
+        )
+        record_call(call, Accepted(), place=call.place_of(2, "data_callback"), silent=silent)
+    return False
 
 
 def _made(call: Call, api: Api, shape: Value | None, sharding: Value | None, dtype: str | None) -> Value:

@@ -28,8 +28,7 @@ from shardlint.inference.evaluation.evaluator import Donation, Evaluator
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.jax.operations import SYNTAX, operation_of
 from shardlint.inference.overlays.jax.sharding.movement import layout
-from shardlint.inference.overlays.jax.transforms.donated_twice import note_donated_twice
-from shardlint.inference.overlays.jax.transforms.donation import chosen, is_known
+from shardlint.inference.overlays.jax.transforms.donation import chosen, is_known, note_donated_twice
 from shardlint.inference.overlays.pytrees.nodes import Trees, is_data_node, parts, with_parts
 from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
 from shardlint.inference.overlays.recording import record_of_value
