@@ -55,9 +55,10 @@ from shardlint.inference.overlays.flax.common.parameter_uses import Owner
 from shardlint.inference.overlays.flax.common.statistics import share_statistics
 from shardlint.inference.overlays.flax.common.unknown_layers import record_named
 from shardlint.inference.overlays.flax.nnx.assignment import MADE, shapes_of
-from shardlint.inference.overlays.flax.nnx.rngs import key_for_parameter, stored_stream
+from shardlint.inference.overlays.flax.nnx.rngs import key_for_parameter, key_from, stored_stream
 from shardlint.inference.overlays.flax.nnx.variables import METADATA, PARAM, make_variable
 from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
+from shardlint.inference.overlays.jax.shard_map.equal_draws import note_layer
 from shardlint.laws.core.dims import Shape, floordiv, product
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass, replace
@@ -412,7 +413,14 @@ def _nothing(b: Build) -> dict[str, Value]:
 
 
 def _dropout_call(f: Forward) -> Value:
-    return f.call.argument(1, "inputs") or Unknown("no input")
+    x = f.call.argument(1, "inputs") or Unknown("no input")
+    off = f.call.kwargs.get("deterministic") or f.field("deterministic")
+    # Who gives the call a key wants it to be used, unless told otherwise.
+    rngs, interpreter = f.call.kwargs.get("rngs"), f.call.interpreter
+    if interpreter.context.bound_axes and rngs is not None and (off is None or as_bool(off) is False):
+        key = key_from(f.call, rngs, "dropout")
+        note_layer(interpreter, key, x, f.call.place_of(None, "rngs"), f.call.place)
+    return x
 
 
 def _sequential(b: Build) -> dict[str, Value]:

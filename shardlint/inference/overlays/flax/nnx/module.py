@@ -45,7 +45,7 @@ from shardlint.inference.overlays.flax.nnx.cells import LAYERS as RECURRENT
 from shardlint.inference.overlays.flax.nnx.filters import TABLE as FILTERS
 from shardlint.inference.overlays.flax.nnx.flat_state import METHODS as FLAT_METHODS
 from shardlint.inference.overlays.flax.nnx.layers import LAYERS as PLAIN
-from shardlint.inference.overlays.flax.nnx.layers import Forward, attend, construct
+from shardlint.inference.overlays.flax.nnx.layers import Forward, attend, construct, operand_of
 from shardlint.inference.overlays.flax.nnx.lifted import TABLE as TRANSFORMS
 from shardlint.inference.overlays.flax.nnx.optimizers import METHODS as OPTIMIZING
 from shardlint.inference.overlays.flax.nnx.optimizers import TABLE as OPTIMIZERS
@@ -73,6 +73,8 @@ from shardlint.inference.overlays.flax.nnx.variables import (
     variable_spec,
     with_metadata,
 )
+from shardlint.inference.overlays.jax.shard_map.varying import computed
+from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.placement.named_sharding import judge_sharding
@@ -108,7 +110,11 @@ def _construct(call: Call) -> Value:
         return call.unknown("division by zero")
 
 
-def _forward(rule: Callable[[Forward], Value]) -> Rule:
+#: Layers that call others, or return their argument: what they return varies as it should already.
+_PASSING = frozenset({"Dropout", "Sequential", "MultiHeadAttention"})
+
+
+def _forward(rule: Callable[[Forward], Value], name: str = "") -> Rule:
     def forward(call: Call) -> Value:
         layer = nnx_layer(call.args[0])
         if layer is None:
@@ -116,9 +122,14 @@ def _forward(rule: Callable[[Forward], Value]) -> Rule:
         if is_altered(layer):
             return call.unknown("its parameters were replaced")
         try:
-            return rule(Forward(call, layer))
+            result = rule(Forward(call, layer))
         except Stop as stop:
             return stop.answer(call.name)
+        if not call.interpreter.context.bound_axes or name in _PASSING:
+            return result
+        held = [operand_of(field) for field in layer.fields.values() if isinstance(field, LibraryObject)]
+        operands = (*call.args[1:], *(one for one in held if isinstance(one, Array)))
+        return computed(call.interpreter, result, operands, sure=not is_following(call.interpreter.context))
 
     return forward
 
@@ -332,7 +343,7 @@ TABLE: dict[str, Rule] = {
 
 #: Calling an object of a kind.
 CALLS: dict[str, Rule] = {
-    **{f"flax.nnx.{name}": _forward(layer.forward) for name, layer in LAYERS.items()},
+    **{f"flax.nnx.{name}": _forward(layer.forward, name) for name, layer in LAYERS.items()},
     RNGS: next_key,
     STREAM: next_key,
 }

@@ -32,6 +32,7 @@ from shardlint.inference.overlays.jax import initializers, random
 from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.varying import CONSTANT
 from shardlint.model.spans import Place
 
 _Rule = Callable[[Call], Value]
@@ -75,10 +76,11 @@ def _counts(call: Call, key: Array) -> Array:
 def _seeded(call: Call, seed: Value) -> LibraryObject:
     """Return a stream of a seed, or of a key; raw keys have a type of their own."""
     if not isinstance(seed, Array):
-        return stream(call)
+        same = replace(KEY, typed=replicated_here(call.interpreter, ())).vary(CONSTANT)
+        return stream(call, key=same if isinstance(seed, Const) else None)
     if seed.dtype == KEY.dtype:
         return stream(call, key=seed)
-    return stream(call, key=replace(KEY, typed=None))
+    return stream(call, key=replace(KEY, typed=None).vary(seed.variation))
 
 
 def take_key(call: Call, held: Value) -> Value:
@@ -109,6 +111,13 @@ def key_for_parameter(call: Call) -> Value:
     if not isinstance(rngs, LibraryObject) or rngs.kind not in (RNGS, STREAM):
         return KEY
     return take_key(call, rngs if rngs.kind == STREAM else attribute(rngs, "params") or NONE)
+
+
+def key_from(call: Call, rngs: Value, name: str) -> Value:
+    """Return the key that a layer takes from what its call is given: a key, a stream, or several by name."""
+    if isinstance(rngs, LibraryObject) and rngs.kind == RNGS:
+        rngs = attribute(rngs, name) or NONE
+    return rngs if isinstance(rngs, Array) else take_key(call, rngs)
 
 
 def elsewhere(kind: str, origin: Place | None, split: Value | None = None) -> LibraryObject:
