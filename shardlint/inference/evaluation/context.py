@@ -67,7 +67,7 @@ class Context:
     ``caught`` names the exceptions that enclosing handlers catch. ``program`` is false in a function
     whose caller is not known, who may have set up anything. ``replaced`` are the files of modules of which
     a test replaced something. ``test`` tells that a framework runs this as a test. ``forbidden`` are the axes
-    of `jax.sharding.no_collectives`.
+    of `jax.sharding.no_collectives`. ``device_axes`` are the names of the devices of enclosing `pmap`s.
     """
 
     mesh: MeshValue | Unknown | None = None
@@ -91,6 +91,7 @@ class Context:
     logical_rules: Value = NO_RULES
     replaced: frozenset[str] = frozenset()
     forbidden: frozenset[str] = frozenset()
+    device_axes: frozenset[str] = frozenset()
 
     @property
     def environment(self) -> Environment:

@@ -7,19 +7,23 @@ from dataclasses import replace
 from shardlint.inference.domain.values import Array
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.type_conversion import type_of
+from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Entry, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.transforms.varying import CONSTANT, NO_TRAITS, UNKNOWN, Trait, Variation
 from shardlint.model.uses import OperationUse
 
 
 class Mapped:
     """The arrays that one call maps over, and the axes along which their mapped dimensions are sharded.
 
-    ``beside`` are arrays that are not mapped over.
+    ``beside`` are arrays that are not mapped over. ``axis`` is the name of the devices of a `pmap`, each of
+    which has an example of its own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, axis: str | None = None) -> None:
+        self.axis = axis
         self.beside: list[Array] = []
         self.operands: list[tuple[ArrayType, int]] = []
         self.entries: list[Entry] = []
@@ -36,6 +40,38 @@ class Mapped:
         self.entries.append(entries[position] if position < len(entries) else None)
         remaining = entries[:position] + entries[position + 1 :]
         return replace(kind.sharding, spec=replace(kind.sharding.spec, entries=remaining))
+
+    def shared(self, array: Array) -> Array:
+        """Return an array that all devices of a `pmap` receive."""
+        held = CONSTANT if array.numpy else array.variation
+        return array.vary(replace(held, equal=held.equal | {self.axis}) if self.axis else held)
+
+    def example(self, stack: Array, one: Array) -> Array:
+        """Return the example of each device of a `pmap`: another part of the data, unless the stack is one of
+        copies, or may be."""
+        if self.axis is None:
+            return one
+        axes, held = frozenset({self.axis}), CONSTANT if stack.numpy else stack.variation
+        if COPIES in held.equal:
+            return one.vary(replace(held, equal=held.equal - {COPIES} | axes))
+        if held.perhaps is None:
+            return one.vary(UNKNOWN)
+        return one.vary(replace(held.over(axes), traits=held.traits | {(Trait.SPLIT, self.axis)}))
+
+    def outside(self, variation: Variation) -> Variation:
+        """Return the variation of a stack of results, which outside of a `pmap` varies over nothing. That all
+        are equal, or certainly are not, is kept for another call."""
+        if self.axis is None:
+            return variation
+        axes = frozenset({self.axis})
+        if variation.never(self.axis):
+            return replace(variation, equal=variation.equal - axes | {COPIES}, traits=NO_TRAITS)
+        perhaps = (
+            None
+            if variation.perhaps is None or self.axis not in variation.surely
+            else variation.perhaps - axes
+        )
+        return replace(variation, surely=variation.surely - axes, perhaps=perhaps, traits=NO_TRAITS)
 
     @property
     def entry(self) -> Entry:

@@ -152,8 +152,10 @@ def manual_axes(context: Context) -> frozenset[str] | None:
         return frozenset()
     mesh = context.mesh.mesh if isinstance(context.mesh, MeshValue) else None
     if mesh is None:
-        return None
-    return frozenset(n for n, kind in zip(mesh.names, mesh.types, strict=True) if kind is AxisType.MANUAL)
+        return context.device_axes or None
+    return context.device_axes | frozenset(
+        n for n, kind in zip(mesh.names, mesh.types, strict=True) if kind is AxisType.MANUAL
+    )
 
 
 def _settled(result: Value) -> Value:

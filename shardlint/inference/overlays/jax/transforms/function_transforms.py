@@ -107,9 +107,10 @@ def _pmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
         devices = None if options.keys() & {"devices", "backend"} else call.interpreter.device_count
         if refuse_mapping(call, "jax.pmap", given["in_axes"] or Const(0), given["axis_size"], devices):
             return Unknown("pmap of arguments that in_axes do not fit")
-        return _mapped(call, function, given, prepare=untyped)
+        return _mapped(call, function, given, prepare=untyped, over_devices=True)
     bound = (static,) if as_items(static) is None else as_items(static) or ()
-    return _mapped(call, function, given, frozenset(as_int(item) for item in bound), prepare=untyped)
+    numbers = frozenset(as_int(item) for item in bound)
+    return _mapped(call, function, given, numbers, prepare=untyped, over_devices=True)
 
 
 def _mapped(
@@ -118,10 +119,12 @@ def _mapped(
     options: dict[str, Value | None],
     static: frozenset[int | None] = frozenset(),
     prepare: Callable[[Value], Value] = traced,
+    over_devices: bool = False,
 ) -> Value:
     """Call a mapped function: the body receives one example, and a named axis is bound for collectives.
 
-    ``prepare`` converts each argument before it is mapped.
+    ``prepare`` converts each argument before it is mapped. ``over_devices`` tells that each device has an
+    example of its own.
     """
     in_axes, out_axes = options["in_axes"] or Const(0), options["out_axes"] or Const(0)
     columns = as_items(in_axes)
@@ -129,7 +132,7 @@ def _mapped(
     if len(axes) != len(call.args) or None in static:
         axes, static = (Unknown("in_axes"),) * len(call.args), frozenset()
     sizes: list[Dim] = []
-    mapped = Mapped()
+    mapped = Mapped(as_str(options["axis_name"]) if over_devices else None)
     args = [
         arg if i in static else _strip(prepare(arg), axis, sizes, mapped)
         for i, (arg, axis) in enumerate(zip(call.args, axes, strict=True))
@@ -147,7 +150,7 @@ def _mapped(
         return Unknown("vmap of a constraint that names its mapped axis")
     if refuse_reshards(call, function, args, over, mapped.entry):
         return Unknown("vmap of a reshard that names its mapped axis")
-    result = _named(call, function, args, kwargs, size, options["axis_name"])
+    result = _named(call, function, args, kwargs, size, options["axis_name"], mapped)
     return _put_axis(result, out_axes, size, mapped)
 
 
@@ -158,6 +161,7 @@ def _named(
     kwargs: dict[str, Value],
     size: Dim,
     axis: Value | None,
+    mapped: Mapped,
 ) -> Value:
     """Call a mapped function with its axis name bound."""
     interpreter = call.interpreter
@@ -166,7 +170,8 @@ def _named(
         bound = (*bound, (name, size)) if name is not None else Unknown("an axis name that is not known")
     # Calls without mapped operands are left to what is around.
     staged = interpreter.context.staged
-    with interpreter.within(bound_axes=bound, in_jit=True, staged=staged, mapped=True):
+    over = interpreter.context.device_axes | ({mapped.axis} if mapped.axis is not None else set())
+    with interpreter.within(bound_axes=bound, in_jit=True, staged=staged, mapped=True, device_axes=over):
         return interpreter.call(function, args, kwargs, call.place, call.opaque)
 
 
@@ -174,7 +179,7 @@ def _strip(tree: Value, axis: Value, sizes: list[Dim], mapped: Mapped) -> Value:
     """Remove the mapped axis from every leaf, recording its size."""
     if is_none(axis):
         mapped.beside.extend(arrays_in(tree))
-        return tree
+        return tree if mapped.axis is None else map_arrays(tree, lambda array, _: mapped.shared(array))
     number = as_int(axis)
     nested = as_items(axis)
     if nested is not None and (items := as_items(tree)) is not None and len(items) == len(nested):
@@ -193,7 +198,8 @@ def _strip(tree: Value, axis: Value, sizes: list[Dim], mapped: Mapped) -> Value:
         sizes.append(array.shape[position])
         shape = array.shape[:position] + array.shape[position + 1 :]
         typed = mapped.strip(array, position)
-        return replace(array, shape=shape, sharding=None, numpy=False, struct=False, typed=typed)
+        one = replace(array, shape=shape, sharding=None, numpy=False, struct=False, typed=typed)
+        return mapped.example(array, one)
 
     return map_arrays(tree, strip)
 
@@ -214,7 +220,7 @@ def _put_axis(tree: Value, axis: Value, size: Dim, mapped: Mapped) -> Value:
         position = number % (len(array.shape) + 1)
         shape = (*array.shape[:position], size, *array.shape[position:])
         typed = mapped.put(array, position)
-        return Array(shape, array.dtype, array.weak, typed=typed).vary(array.variation)
+        return Array(shape, array.dtype, array.weak, typed=typed).vary(mapped.outside(array.variation))
 
     return map_arrays(tree, put)
 
