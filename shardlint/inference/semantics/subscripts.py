@@ -41,6 +41,7 @@ from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed
 from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.jax.sharding.device_arrays import index_devices
 from shardlint.inference.overlays.object_protocol import object_item
+from shardlint.inference.overlays.python.builtins.spec_tables import note_lookup
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
@@ -162,6 +163,8 @@ def _from_dict(interpreter: Evaluator, receiver: DictValue, key: Value, place: P
         forget_contents(receiver)
         return Unknown("looked up by something unknown")
     name_links.look_up(wanted, items)
+    if wanted in items:
+        note_lookup(interpreter, items, wanted, place)
     if wanted in items or receiver.default is None:
         return looked_up(items.get(wanted, Unknown(f"no key {wanted!r}")), key)
     if isinstance(receiver.default, Const):

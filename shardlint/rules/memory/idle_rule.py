@@ -2,7 +2,9 @@
 
 ## What it does
 Finds a pattern in a table of specs that matches none of the names it is tried on, because an earlier and
-wider pattern takes its names, or while a name like those that the table is for is left to no pattern.
+wider pattern takes its names, or while a name like those that the table is for is left to no pattern. In a
+dict of specs (`SPECS.get(name, P())`) it finds a name that is never asked for, while arrays of two dimensions
+or more are left whole for names that the dict does not have.
 
 ## Why is this bad?
 Where the first match counts, the rule of all kernels before that of one kernel is the rule of both. And where
@@ -60,7 +62,8 @@ params = {name: jax.device_put(x, NamedSharding(mesh, spec_of(name))) for name, 
 ## What JAX says
 Nothing: it is given the specs, and not the table (JAX 0.10.2). Reported are patterns with a spec that splits
 something. A pattern that matches nothing, with a name left over that ends as those do for which it was
-written, is an information: the name may be left on purpose.
+written, is an information: the name may be left on purpose. So is a name of a dict; nothing is said of a dict
+that is asked for a name which is not known, or by functions that nothing calls.
 
 ## References
 - https://github.com/jax-ml/jax/issues/16679
@@ -71,26 +74,71 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from shardlint.laws.core.values import Spec, entry_axes
+from shardlint.laws.core.values import Mesh, Spec, entry_axes
 from shardlint.model.findings import Group, Severity
 from shardlint.model.spans import Span
-from shardlint.model.uses import PatternUse, SpecUse, Use
+from shardlint.model.uses import PatternUse, Placement, SpecUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 
 
-def check(uses: Sequence[PatternUse | SpecUse], settings: RuleSettings) -> Iterable[tuple[Use, Problem]]:
-    """Report each pattern with a spec that splits something, and that decides about no name."""
+def check(
+    uses: Sequence[PatternUse | SpecUse | Placement], settings: RuleSettings
+) -> Iterable[tuple[Use, Problem]]:
+    """Report each pattern, or name, with a spec that splits something, and that decides about no name."""
     tables: dict[tuple[Span, str], list[PatternUse]] = {}
+    lookups: list[PatternUse] = []
     specs: dict[tuple[str, int, int | None], Spec] = {}
+    whole = False
     for use in uses:
-        if isinstance(use, PatternUse):
-            tables.setdefault((use.site.resolve(), use.place.path), []).append(use)
-        else:
+        if isinstance(use, Placement):
+            whole = whole or _is_left_whole(use)
+        elif isinstance(use, SpecUse):
             span = use.place.resolve()
             specs[use.place.path, span.line, span.cell] = use.spec
+        elif use.method == "get":
+            lookups.append(use)
+        else:
+            tables.setdefault((use.site.resolve(), use.place.path), []).append(use)
     for tries in tables.values():
         if not any(one.subject is None or one.environment.entry is not None for one in tries):
             yield from _idle(_Table(tries, specs))
+    if whole:
+        yield from _never_asked_for(lookups, specs)
+
+
+def _is_left_whole(use: Placement) -> bool:
+    """Return whether an array of two dimensions or more is placed whole on a mesh of several devices."""
+    mesh, spec = use.mesh, use.spec
+    if not isinstance(mesh, Mesh) or not isinstance(spec, Spec) or not isinstance(use.shape, tuple):
+        return False
+    several = any(size != 1 for size in mesh.sizes)
+    return several and len(use.shape) > 1 and all(entry is None for entry in spec.entries)
+
+
+def _never_asked_for(
+    lookups: Sequence[PatternUse], specs: dict[tuple[str, int, int | None], Spec]
+) -> Iterator[tuple[Use, Problem]]:
+    """Yield each name of a dict of specs that is never looked up, where other names are left to a default."""
+    rows: dict[tuple[str, Span], list[PatternUse]] = {}
+    for one in lookups:
+        rows.setdefault((one.place.path, one.place.resolve()), []).append(one)
+    for (path, span), tries in rows.items():
+        use = tries[0]
+        spec = specs.get((path, span.line, span.cell))
+        open_ = any(one.matched or one.subject is None or one.environment.entry is not None for one in tries)
+        if open_ or spec is None or not any(entry_axes(entry) for entry in spec.entries):
+            continue
+        names = sorted({one.subject for one in tries if one.subject is not None})
+        others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield (
+            use,
+            Problem(
+                f'"{use.pattern}" is never asked for, and "{names[0]}"{others} that the table does not have '
+                "are left to a default: was it renamed?",
+                use.place,
+                severity=Severity.INFO,
+            ),
+        )
 
 
 class _Table:
@@ -178,10 +226,10 @@ def _ending(name: str) -> str:
 RULE = ProjectRule(
     code="SHL612",
     name="idle-rule",
-    summary="A pattern in a table of specs decides about no name",
+    summary="A pattern, or a name, in a table of specs decides about no name",
     docs=__doc__,
     group=Group.MEMORY,
-    kinds=(PatternUse, SpecUse),
+    kinds=(PatternUse, SpecUse, Placement),
     check=check,
     rests_on_absence=True,
 )

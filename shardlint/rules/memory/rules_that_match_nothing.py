@@ -91,6 +91,8 @@ def check(uses: Sequence[PatternUse | SpecUse], settings: RuleSettings) -> Itera
     tables: dict[_Table, list[PatternUse]] = {}
     splitting: dict[str, list[Span]] = {}
     for use in uses:
+        if isinstance(use, PatternUse) and use.method == "get":
+            continue
         if isinstance(use, PatternUse):
             tables.setdefault((use.site.resolve(), use.place.path), []).append(use)
         elif any(entry_axes(entry) for entry in use.spec.entries):

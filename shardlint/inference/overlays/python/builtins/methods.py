@@ -27,6 +27,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.iterators import Items, spend
 from shardlint.inference.evaluation.mutation import extend
 from shardlint.inference.overlays.python.builtins.iterators import sort
+from shardlint.inference.overlays.python.builtins.spec_tables import note_lookup
 from shardlint.inference.overlays.python.builtins.strings import METHODS as STRING_METHODS
 from shardlint.inference.overlays.python.stdlib.collections import SET_METHODS, entries, most_common
 from shardlint.inference.overlays.python.stdlib.records import named_tuple_method
@@ -202,10 +203,12 @@ def _get(call: Call) -> Value:
         return Unknown("get()")
     found, wanted = hashable(key)
     if not found:
+        note_lookup(call.interpreter, receiver.items, None, call.place)
         forget_contents(receiver)
         forget(default)
         return Unknown("looked up by something unknown")
     name_links.look_up(wanted, receiver.items)
+    note_lookup(call.interpreter, receiver.items, wanted, call.place)
     return looked_up(receiver.items.get(wanted, default), key)
 
 
