@@ -10,13 +10,16 @@ from shardlint.inference.domain.values import (
     Const,
     LibraryObject,
     ListValue,
+    ShardingValue,
+    SpecValue,
     Tuple,
     Value,
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Transfer, table, unresolved
-from shardlint.inference.overlays.pytrees.trees import leaves, tree_map
+from shardlint.inference.overlays.pytrees.key_paths import at_path
+from shardlint.inference.overlays.pytrees.trees import leaves, tree_map, tree_map_with_path
 from shardlint.laws.core.values import Unknown
 
 
@@ -32,12 +35,15 @@ def map_(call: Call) -> Value:
         unresolved("the arguments are not known")
     function, tree, *rest = call.args
 
-    def at_leaf(leaf: Value, *parts: Value) -> Value:
-        value = call.interpreter.call(function, [leaf, *parts], {}, call.place)
+    def at_leaf(path: tuple[Value, ...], leaf: Value, *parts: Value) -> Value:
+        # By its path an array that is placed is told from its siblings; other calls are alike without it.
+        placing = any(isinstance(part, SpecValue | ShardingValue) for part in parts)
+        one = at_path(leaf, path) if placing else leaf
+        value = call.interpreter.call(function, [one, *parts], {}, call.place)
         # An unknown leaf may be a whole tree.
         return leaf if isinstance(leaf, Unknown | Alternatives) else value
 
-    return tree_map(at_leaf, tree, *rest, is_leaf=stops(call, call.kwargs.get("is_leaf")))
+    return tree_map_with_path(at_leaf, tree, *rest, is_leaf=stops(call, call.kwargs.get("is_leaf")))
 
 
 def stops(call: Call, is_leaf: Value | None) -> Callable[[Value], bool] | None:

@@ -1,7 +1,4 @@
-"""Paths of pytrees: `jax.tree_util.keystr`, the classes of keys, and `flax.traverse_util`.
-
-The keys of each kind of node, their fields and their texts are those of JAX 0.10.2.
-"""
+"""Paths of pytrees: `jax.tree_util.keystr`, the classes of keys, and `flax.traverse_util`."""
 
 from __future__ import annotations
 
@@ -25,28 +22,9 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Transfer, table, unresolved
 from shardlint.inference.overlays.jax.tree import stops, structure
+from shardlint.inference.overlays.pytrees.key_paths import KEYS, UTIL, at_path, key_text, named
 from shardlint.inference.overlays.pytrees.trees import leaves_with_path, tree_map_with_path
 from shardlint.laws.core.values import Unknown
-
-_UTIL = "jax.tree_util."
-#: The field of each class of keys, and its form in `keystr` and `str`.
-KEYS: dict[str, tuple[str, str]] = {
-    f"{_UTIL}DictKey": ("key", "[{!r}]"),
-    f"{_UTIL}SequenceKey": ("idx", "[{!r}]"),
-    f"{_UTIL}GetAttrKey": ("name", ".{!s}"),
-    f"{_UTIL}FlattenedIndexKey": ("key", "[<flat index {!r}>]"),
-}
-
-
-def key_text(key: Value, simple: bool = False) -> str | None:
-    """Return ``str(key)``, or ``keystr((key,), simple=True)``; None if it is unknown."""
-    if not isinstance(key, LibraryObject) or key.kind not in KEYS:
-        return None
-    field, form = KEYS[key.kind]
-    value = key.fields[field]
-    if not isinstance(value, Const) or not isinstance(value.value, str | int | float | None):
-        return None
-    return str(value.value) if simple else form.format(value.value)
 
 
 def _key(kind: str) -> Transfer:
@@ -78,7 +56,8 @@ def map_with_path(call: Call) -> Value:
     function, tree, *rest = call.args
 
     def at_leaf(path: tuple[Value, ...], leaf: Value, *parts: Value) -> Value:
-        value = call.interpreter.call(function, [_path_to(path, leaf), leaf, *parts], {}, call.place)
+        one = at_path(leaf, path)
+        value = call.interpreter.call(function, [_path_to(path, leaf), one, *parts], {}, call.place)
         return leaf if isinstance(leaf, Unknown | Alternatives) else value
 
     return tree_map_with_path(at_leaf, tree, *rest, is_leaf=stops(call, call.kwargs.get("is_leaf")))
@@ -202,7 +181,9 @@ def path_aware_map(call: Call) -> Value:
         unresolved("the tree is not known")
     rows = _flat(tree, True, lambda prefix, node: False)
     values = {
-        path: call.interpreter.call(function, [constant(path), leaf], {}, call.place)
+        path: call.interpreter.call(
+            function, [constant(path), named(leaf, "".join(f"[{key!r}]" for key in path))], {}, call.place
+        )
         for path, leaf in rows.items()
     }
     return _nested(values)
@@ -221,8 +202,8 @@ _TRAVERSE: dict[str, Transfer] = {
 
 TABLE: dict[str, Transfer] = {
     **table("jax.tree.", _FUNCTIONS),
-    **table(_UTIL, {f"tree_{name}": function for name, function in _FUNCTIONS.items()}),
-    **table(_UTIL, {"keystr": _keystr}),
+    **table(UTIL, {f"tree_{name}": function for name, function in _FUNCTIONS.items()}),
+    **table(UTIL, {"keystr": _keystr}),
     **table("", {kind: _key(kind) for kind in KEYS}),
     **table("flax.traverse_util.", _TRAVERSE),
 }
