@@ -57,8 +57,8 @@ params = jax.device_put(params, jax.tree_util.tree_map_with_path(sharding_of, pa
 
 ## What JAX says
 Nothing: each array may have a layout of its own (JAX 0.10.2). Siblings have two dimensions or more, stand in
-one call (or are the leaves for which `jax.tree.map` makes it), and differ in one name of their paths, the last or the one before it. Of two that differ it is an
-information, since either may be meant.
+one call (or are the leaves for which `jax.tree.map` makes it), and differ in one name of their paths, the
+last or the one before it. Of two that differ it is an information, since either may be meant.
 
 ## References
 - https://github.com/keras-team/keras-hub/pull/2810
