@@ -185,7 +185,7 @@ class Array:
     summed: frozenset[str] = frozenset()
     traits: Traits = NO_TRAITS
     drawn_at: Place | None = field(default=None, compare=False)
-    indexed: tuple[tuple[str, ...], Place] | None = field(default=None, compare=False)
+    indexed: tuple[tuple[str, ...], Place, int] | None = field(default=None, compare=False)
     laid: ShardingValue | None = field(default=None, compare=False)
     made: Place | None = field(default=None, compare=False)
     gone: Gone | None = None

@@ -20,7 +20,7 @@ from shardlint.inference.overlays.jax.explicit.results import finish_operator
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.shard_map import split_dimensions, varying
-from shardlint.inference.overlays.jax.shard_map.axis_order import note_use
+from shardlint.inference.overlays.jax.shard_map.axis_order import combined_index, note_use
 from shardlint.inference.overlays.jax.shard_map.reduced_values import divided
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.sharding.made_arrays import is_making, made
@@ -67,6 +67,8 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
     if symbol != "@" and interpreter.context.bound_axes:
         note_combined(interpreter, (x, y), found, place)
         found = divided(found, x, y) if symbol == "/" else found
+    if interpreter.context.orders:
+        found = combined_index(interpreter, symbol, x, y, found, place)
     if interpreter.context.bound_axes and place is not None:
         found = split_dimensions.operated(interpreter, symbol, x, y, found, place)
     return found if symbol == "@" else combined(interpreter, found, (x, y))
