@@ -41,19 +41,14 @@ class Mapped:
         remaining = entries[:position] + entries[position + 1 :]
         return replace(kind.sharding, spec=replace(kind.sharding.spec, entries=remaining))
 
-    def shared(self, array: Array) -> Array:
-        """Return an array that all devices of a `pmap` receive."""
-        held = CONSTANT if array.numpy else array.variation
-        return array.vary(replace(held, equal=held.equal | {self.axis}) if self.axis else held)
-
     def example(self, stack: Array, one: Array) -> Array:
         """Return the example of each device of a `pmap`: another part of the data, unless the stack is one of
-        copies, or may be."""
+        copies, or may be. That a program gives all devices the same data is no mistake (tests do)."""
         if self.axis is None:
             return one
         axes, held = frozenset({self.axis}), CONSTANT if stack.numpy else stack.variation
         if COPIES in held.equal:
-            return one.vary(replace(held, equal=held.equal - {COPIES} | axes))
+            return one.vary(replace(held, equal=held.equal - {COPIES}))
         if held.perhaps is None:
             return one.vary(UNKNOWN)
         return one.vary(replace(held.over(axes), traits=held.traits | {(Trait.SPLIT, self.axis)}))

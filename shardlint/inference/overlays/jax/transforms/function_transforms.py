@@ -179,7 +179,7 @@ def _strip(tree: Value, axis: Value, sizes: list[Dim], mapped: Mapped) -> Value:
     """Remove the mapped axis from every leaf, recording its size."""
     if is_none(axis):
         mapped.beside.extend(arrays_in(tree))
-        return tree if mapped.axis is None else map_arrays(tree, lambda array, _: mapped.shared(array))
+        return tree
     number = as_int(axis)
     nested = as_items(axis)
     if nested is not None and (items := as_items(tree)) is not None and len(items) == len(nested):
