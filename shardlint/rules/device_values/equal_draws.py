@@ -1,8 +1,9 @@
 """# equal-draws (SHL314)
 
 ## What it does
-Finds random numbers in a body of `shard_map` that are drawn with one key on all devices of an axis, and meet
-data, element by element, of which each device has another part: dropout, noise, sampling.
+Finds random numbers in a body of `shard_map`, or of a `pmap` with an axis name, that are drawn with one key
+on all devices of an axis, and meet data, element by element, of which each device has another part: dropout
+(of linen, nnx and Equinox), noise, sampling.
 
 ## Why is this bad?
 Every device draws the same numbers. With 8 devices there is noise for one eighth of the batch, eight times:
@@ -49,7 +50,9 @@ y = jax.shard_map(dropout, mesh=mesh, **specs)(jnp.ones((16, 64)), jax.random.ke
 
 ## What JAX says
 Nothing: a key is an array like any other (JAX 0.10.2). What is drawn for weights is not reported: they are
-meant to be equal, and meet the data in a product of matrices, or with fewer dimensions.
+meant to be equal, and meet the data in a product of matrices, or with fewer dimensions. Under `pmap`, stacks
+of copies (`flax.jax_utils.replicate`, and what a `pmap` returns alike for all devices) are no data that is
+split; `nnx.Dropout` is judged where its call is given the key.
 
 ## References
 - https://docs.jax.dev/en/latest/jax.random.html

@@ -142,7 +142,7 @@ def note_donated_twice(
         answer = next(taken[leaf] for leaf in leaves if leaf in taken)
         used = [leaf for leaf in leaves if is_used(*leaf)]
         if answer is not False and len(used) > 1 and donated.keys() & set(used):
-            _record(called, function, used, answer is True)
+            _record_twice(called, function, used, answer is True)
             return
 
 
@@ -170,7 +170,7 @@ def _holders(
                 yield from _holders(item, id(tree), f"{path}.{name}" if named else path, f".{name}")
 
 
-def _record(called: Call, function: str, leaves: Sequence[Leaf], certain: bool) -> None:
+def _record_twice(called: Call, function: str, leaves: Sequence[Leaf], certain: bool) -> None:
     (first, path), (second, other) = leaves[0], leaves[1]
     names = [_name(called, first, path), _name(called, second, other)]
     same = "is given twice" if names[0] == names[1] else f"and {names[1]} are the same array"
