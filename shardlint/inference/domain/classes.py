@@ -84,7 +84,8 @@ def attribute_along(bases: Iterable[Value], name: str) -> Value | None:
 
 #: Classes of Python's whose functions are methods of what derives from them.
 _OF_CONTAINERS = (
-    *(f"builtins.{name}." for name in ("dict", "float", "int", "list", "str", "tuple")),
+    *(f"builtins.{name}." for name in "dict float frozenset int list set str tuple".split()),
+    "collections.deque.",
     "omegaconf.DictConfig.",
 )
 #: Stands for any attribute name.

@@ -339,13 +339,13 @@ class Partial:
 
 @dataclass(eq=False, slots=True)
 class ClassValue:
-    """A class of the program. ``fields`` are annotated names in order, ``annotations`` the structure of what is
-    said of them, ``types`` what it is of arrays, and where. ``module`` is the module that defines it, ``path``
-    the branch. ``lineage`` is its method resolution order, and ``libraries`` an order with the names of the
-    library classes in it, once asked. ``nodes`` are the fields with the children of a pytree node, Unknown where
-    not followed, None without a decorator that says. ``members`` are an enumeration's, ``metaclass`` is the
-    program's. ``opaque``: it may have any attributes. ``intercepts``: an object's attributes need not be what
-    it holds. ``volatile`` ones may change unseen."""
+    """A class of the program. ``fields`` are annotated names in order, ``annotations`` what is written of
+    them, ``types`` what that says of arrays, and where. ``module`` defines it, on the branch ``path``.
+    ``lineage`` is its method resolution order, ``libraries`` an order with the names of the library classes
+    in it, once asked. ``nodes`` are the fields with a pytree node's children, Unknown where not followed,
+    None without a decorator that says. ``members`` are an enumeration's, ``metaclass`` is the program's.
+    ``opaque``: it may have any attributes. ``intercepts``: an object's need not be what it holds.
+    ``volatile`` ones may change unseen."""
 
     name: str
     bases: tuple[Value, ...]

@@ -27,6 +27,7 @@ from shardlint.inference.interpreter.call_dispatch import call_value, note_escap
 from shardlint.inference.machine.code import Code
 from shardlint.inference.overlays.class_hooks import base_class
 from shardlint.inference.overlays.jax.sharding.specs import SPEC, subclassed
+from shardlint.inference.overlays.python.builtins.objects import SOURCE, SOURCE_CLASSES
 from shardlint.inference.overlays.python.stdlib.dataclasses import (
     declare_fields,
     decorator_of,
@@ -111,7 +112,7 @@ def define_class(interpreter: Machine, node: cst.ClassDef, unit: Unit, body: Cal
         subclassed(interpreter, node.name.value, origin)
     cls = ClassValue(
         node.name.value,
-        tuple(_base(base) for base in bases),
+        tuple(_base(interpreter, base) for base in bases),
         {},
         origin=origin,
         module=interpreter.scope.root.module,
@@ -186,9 +187,14 @@ def _decorate_class(interpreter: Machine, decorator: Value, cls: Value, place: N
     )
 
 
-def _base(base: Value) -> Value:
+def _base(interpreter: Machine, base: Value) -> Value:
     """Return the class that a base expression stands for: a subscripted generic stands for its origin."""
-    return base_class(base.function if isinstance(base, Partial) else base)
+    cls = base_class(base.function if isinstance(base, Partial) else base)
+    if isinstance(cls, External) and cls.name in SOURCE_CLASSES:
+        # Its methods are evaluated like those of the program.
+        run = interpreter.project.run_file(interpreter, SOURCE)
+        return run.scope.variables.get(SOURCE_CLASSES[cls.name], cls)
+    return cls
 
 
 def _keeps(decorator: Value) -> bool:

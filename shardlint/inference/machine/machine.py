@@ -64,6 +64,9 @@ class Modules(Protocol):
     ) -> bool:
         """Record a reference to a name of JAX; return whether the assumed release raises there."""
 
+    def run_file(self, interpreter: Machine, path: Path) -> Any:
+        """Return the module of a file, run before the program itself."""
+
     def data_file(self, here: Path, name: str, beside: bool) -> tuple[str, str] | None:
         """Return the path and the text of a data file of the project, None if it is not known."""
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.domain import name_links
-from shardlint.inference.domain.builtin_bases import mixed_in_value, seen_as
+from shardlint.inference.domain.builtin_bases import answers_first, mixed_in_value, seen_as
 from shardlint.inference.domain.class_names import NAMING, same_class
 from shardlint.inference.domain.classes import class_attribute, lineage, special_method
 from shardlint.inference.domain.havoc import forget_contents
@@ -129,6 +129,8 @@ def _by_methods(
     sides = [(x, y, plain), (y, x, reflected)]
     if isinstance(x, Instance) and isinstance(y, Instance) and x.cls in lineage(y.cls)[1:]:
         sides.reverse()
+    if answers_first(x, y):
+        return Unknown("the left operand, whose class is another one, answers first")
     for receiver, other, name in sides:
         if not isinstance(receiver, Instance):
             continue

@@ -3,6 +3,7 @@ and the methods that they inherit."""
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable, Mapping, Sequence
 
 from shardlint.inference.domain.builtin_bases import HELD, HOLDERS, held_value, holder, mixed_in_value
@@ -19,6 +20,7 @@ from shardlint.inference.domain.values import (
     Instance,
     Integer,
     ListValue,
+    SetValue,
     Tuple,
     Value,
     unsized,
@@ -33,15 +35,23 @@ from shardlint.model.spans import Place
 
 #: The abstract values of each class's objects.
 _KINDS: dict[type, tuple[type, ...]] = {
-    dict: (DictValue,), list: (ListValue,), tuple: (Tuple,), int: (Const, Integer),
+    dict: (DictValue,), list: (ListValue,), tuple: (Tuple,), int: (Const, Integer), set: (SetValue,),
+    frozenset: (SetValue,), collections.deque: (ListValue,),
 }  # fmt: skip
 _COMPARISONS = {
     "__eq__": "Equal", "__ne__": "NotEqual", "__lt__": "LessThan", "__le__": "LessThanEqual",
     "__gt__": "GreaterThan", "__ge__": "GreaterThanEqual",
 }  # fmt: skip
-_OPERATIONS = {"__add__": "Add", "__mul__": "Multiply", "__or__": "BitOr", "__mod__": "Modulo"}
+_OPERATIONS = {
+    "__add__": "Add", "__mul__": "Multiply", "__or__": "BitOr", "__mod__": "Modulo", "__and__": "BitAnd",
+    "__sub__": "Subtract", "__xor__": "BitXor",
+}  # fmt: skip
 #: Methods that make another object of the same class.
-_MAKING = frozenset({("collections.OrderedDict", "copy"), ("collections.defaultdict", "copy")})
+_MAKING = frozenset(
+    (name, "copy") for name in ("collections.OrderedDict", "collections.defaultdict", "collections.deque")
+) | {("collections.deque", name) for name in ("__add__", "__mul__")}
+#: Those whose arguments `__init__` takes.
+_FILLED = (dict, list, set, collections.deque)
 
 
 def new_instance(
@@ -93,7 +103,7 @@ def _held(
     opaque: bool,
 ) -> Value:
     kind = HOLDERS[name]
-    if issubclass(kind, dict | list):
+    if issubclass(kind, _FILLED):
         # The arguments are those of `__init__`.
         return _typed(name, interpreter.call(External(name), [], {}, place))
     return _typed(name, interpreter.call(External(name), args, kwargs, place, opaque))
@@ -102,7 +112,7 @@ def _held(
 def _typed(name: str, value: Value) -> Value:
     """Return a value if it is of the class of Python's, else Unknown."""
     kind = HOLDERS[name]
-    base = next(one for one in (dict, list, tuple, int, object) if issubclass(kind, one))
+    base = next(one for one in (*_KINDS, object) if issubclass(kind, one))
     fits = isinstance(value, _KINDS.get(base, (Const,)))
     if isinstance(value, Const):
         fits = (fits and type(value.value) in (kind, bool)) or isinstance(value.value, kind)
@@ -113,11 +123,12 @@ def _initialised(name: str, call: Call) -> Value:
     """``dict.__init__(self, ...)`` and ``list.__init__(self, ...)``."""
     receiver, *args = call.args
     held = _of(receiver)
-    if not issubclass(HOLDERS[name], dict | list):
+    if not issubclass(HOLDERS[name], _FILLED):
         return NONE
     made = call.interpreter.call(External(name), args, dict(call.kwargs.items()), call.place, call.opaque)
-    if isinstance(held, DictValue | ListValue) and held.items is not None:
-        if not call.interpreter.certain(held.path) or getattr(made, "items", None) is None:
+    if isinstance(held, DictValue | ListValue | SetValue) and held.items is not None:
+        path = receiver.path if isinstance(receiver, Instance) else call.interpreter.path
+        if not call.interpreter.certain(path) or getattr(made, "items", None) is None:
             forget(held)
             forget(made)
             return NONE
@@ -127,6 +138,8 @@ def _initialised(name: str, call: Call) -> Value:
             held.default = made.default
         elif isinstance(held, ListValue) and isinstance(made, ListValue):
             held.items = list(made.items or ())
+        elif isinstance(held, SetValue) and isinstance(made, SetValue):
+            held.items = made.items
     else:
         forget(made)
     return NONE
@@ -147,6 +160,9 @@ def _item(call: Call) -> Value:
                 return Unknown("an item, or what stands for it")
             if wanted not in held.items:
                 return call.interpreter.call(Bound(missing, receiver), [key], {}, call.place)
+    counted = isinstance(receiver, Instance) and class_attribute(receiver.cls, "__len__") is not None
+    if counted and isinstance(held, ListValue) and held.kind == "deque":
+        return Unknown("a deque adds its length, as the program's class has it, to an index")
     return call.interpreter.item(held, key, call.place)
 
 

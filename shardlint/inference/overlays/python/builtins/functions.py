@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shardlint.inference.domain.builtin_bases import mixed_in_value, seen_as
+from shardlint.inference.domain.builtin_bases import held_value, mixed_in_value, seen_as
 from shardlint.inference.domain.classes import class_attribute, operator_method
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.iteration import VIEWS, constant, hashable, iterate, viewed
@@ -89,8 +89,11 @@ def _written(call: Call) -> Place:
 
 def _set(call: Call) -> Value:
     given = call.args[0] if call.args else None
-    if isinstance(given, SetValue) and given.items is not None:
-        items: Sequence[Value] | None = [constant(i) for i in given.items]
+    # CPython copies sets without their own iterator.
+    held = None if given is None else held_value(given)
+    given = held if isinstance(held, SetValue) else given
+    if isinstance(given, SetValue):
+        items: Sequence[Value] | None = None if given.items is None else [constant(i) for i in given.items]
     else:
         items = _only_items(call)
     pairs = [hashable(item) for item in items or ()]

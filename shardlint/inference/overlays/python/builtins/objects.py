@@ -5,6 +5,8 @@ from __future__ import annotations
 import numbers
 from collections import abc
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 from shardlint.inference.domain.builtin_bases import ALIKE, held_value, holder, mixed_in_value
 from shardlint.inference.domain.class_names import built_in_class, class_of
@@ -40,6 +42,7 @@ from shardlint.inference.domain.values import (
     Native,
     SetValue,
     ShardingValue,
+    Slice,
     SpecValue,
     Tuple,
     Value,
@@ -65,6 +68,9 @@ def _is_on_one_device(value: Value) -> bool:
     return isinstance(value, LibraryObject) and value.kind == "jax.sharding.SingleDeviceSharding"
 
 
+#: The text of Python's classes that are written in Python, and their names in it.
+SOURCE = Path(__file__).parent.parent / "source_classes.py"
+SOURCE_CLASSES = {f"collections.{name}": name for name in ("UserDict", "UserList", "ChainMap", "Counter")}
 _CLASSES: dict[str, Callable[[Value], bool | None]] = {
     "builtins.int": lambda v: isinstance(v, Integer) or (isinstance(v, Const) and isinstance(v.value, int)),
     "builtins.str": lambda v: isinstance(v, Const) and isinstance(v.value, str),
@@ -74,6 +80,7 @@ _CLASSES: dict[str, Callable[[Value], bool | None]] = {
     "builtins.list": lambda v: isinstance(v, ListValue) and v.kind == "list",
     "builtins.dict": lambda v: isinstance(v, DictValue),
     "builtins.set": lambda v: isinstance(v, SetValue) and not v.frozen,
+    "builtins.slice": lambda v: isinstance(v, Slice),
     "jax.sharding.PartitionSpec": lambda v: isinstance(v, SpecValue),
     "jax.sharding.NamedSharding": lambda v: isinstance(v, ShardingValue),
     "jax.sharding.Sharding": lambda v: isinstance(v, ShardingValue) or _is_on_one_device(v),
@@ -137,6 +144,9 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
         return True
     if isinstance(cls, External) and cls.name in _CLASSES and _derives_plainly(value):
         return False
+    if isinstance(cls, External) and cls.name in SOURCE_CLASSES and isinstance(value, Instance):
+        classes = [base for base in lineage(value.cls) if isinstance(base, ClassValue)]
+        return True if any(map(partial(_is_source, cls.name), classes)) else None
     if isinstance(cls, ClassValue):
         if _customises_isinstance(cls):
             return None
@@ -156,6 +166,12 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
     if isinstance(cls, External) and cls.name in _ABSTRACT and (own := built_in_class(value)) is not None:
         return issubclass(own, _ABSTRACT[cls.name])
     return None
+
+
+def _is_source(name: str, cls: ClassValue) -> bool:
+    """Return whether a class of the program stands for one of Python's that is written in Python."""
+    of_source = cls.module is not None and cls.module.source.path == str(SOURCE)
+    return of_source and SOURCE_CLASSES[name] == cls.name
 
 
 def _customises_isinstance(cls: ClassValue) -> bool:

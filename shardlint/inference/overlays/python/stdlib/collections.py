@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from shardlint.inference.domain.builtin_bases import MAPPING, seen_as
+from shardlint.inference.domain.builtin_bases import MAPPING, held_value, seen_as
 from shardlint.inference.domain.havoc import forget, forget_contents
 from shardlint.inference.domain.iteration import constant, hashable
 from shardlint.inference.domain.values import (
@@ -166,9 +166,16 @@ def _set_method(name: str) -> Callable[[Call], Value]:
     def apply(call: Call) -> Value:
         receiver, *others = call.args
         parts: list[frozenset[Any]] = []
-        for other in others:
+        for given in others:
+            # CPython takes the items of sets without their own iterator.
+            held = held_value(given)
+            other = held if isinstance(held, SetValue) else given
             items = other.items if isinstance(other, SetValue) else None
-            if items is None and (known := items_of(call.interpreter, other, call.place)) is not None:
+            if (
+                items is None
+                and not isinstance(other, SetValue)
+                and (known := items_of(call.interpreter, other, call.place)) is not None
+            ):
                 keys = [hashable(item) for item in known]
                 items = frozenset(key for _, key in keys) if all(found for found, _ in keys) else None
             if items is None:
