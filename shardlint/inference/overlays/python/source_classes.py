@@ -19,6 +19,10 @@ _elsewhere: Any = collections.abc.MutableMapping.popitem
 _unknown: Any = collections.abc.MutableMapping.__reversed__
 
 
+def _not_followed(self: Any, *args: Any, **kwargs: Any) -> Any:
+    return _elsewhere(self, *args, **kwargs)
+
+
 class _View(collections.abc.Sized):
     """A view of a mapping."""
 
@@ -132,11 +136,7 @@ class _Mapping:
         for key, value in kwargs.items():
             self[key] = value
 
-    def popitem(self, *args: Any, **kwargs: Any) -> Any:
-        return _elsewhere(self, *args, **kwargs)
-
-    def clear(self, *args: Any, **kwargs: Any) -> Any:
-        return _elsewhere(self, *args, **kwargs)
+    popitem = clear = _not_followed
 
 
 class UserDict(_Mapping):
@@ -200,14 +200,9 @@ class UserDict(_Mapping):
             self.data |= other
         return self
 
-    def copy(self, *args: Any, **kwargs: Any) -> Any:
-        return _elsewhere(self, *args, **kwargs)
+    copy = fromkeys = _not_followed
 
-    def fromkeys(self, *args: Any, **kwargs: Any) -> Any:
-        return _elsewhere(self, *args, **kwargs)
-
-    __repr__ = _unknown
-    __copy__ = _unknown
+    __repr__ = __copy__ = _unknown
 
 
 def _listed(other: Any) -> Any:
@@ -349,8 +344,7 @@ class UserList:
         for i in reversed(range(len(self))):
             yield self[i]
 
-    __copy__ = _unknown
-    __repr__ = _unknown
+    __copy__ = __repr__ = _unknown
 
 
 class ChainMap(_Mapping):
@@ -416,23 +410,13 @@ class ChainMap(_Mapping):
     def clear(self) -> None:
         self.maps[0].clear()
 
-    def popitem(self, *args: Any, **kwargs: Any) -> Any:
-        return _elsewhere(self, *args, **kwargs)
-
-    def copy(self, *args: Any, **kwargs: Any) -> Any:
-        return _elsewhere(self, *args, **kwargs)
-
-    def fromkeys(self, *args: Any, **kwargs: Any) -> Any:
-        return _elsewhere(self, *args, **kwargs)
+    popitem = copy = fromkeys = _not_followed
 
     def __ior__(self, other: Any) -> Any:
         self.maps[0].update(other)
         return self
 
-    __repr__ = _unknown
-    __or__ = _unknown
-    __ror__ = _unknown
-    __copy__ = _unknown
+    __repr__ = __or__ = __ror__ = __copy__ = _unknown
 
 
 class Counter(dict):
@@ -474,11 +458,7 @@ class Counter(dict):
     def copy(self) -> Any:
         return self.__class__(self)
 
-    def subtract(self, *args: Any, **kwargs: Any) -> Any:
-        return _elsewhere(self, *args, **kwargs)
-
-    def fromkeys(self, *args: Any, **kwargs: Any) -> Any:
-        return _elsewhere(self, *args, **kwargs)
+    subtract = fromkeys = _not_followed
 
     def __delitem__(self, key: Any) -> None:
         if key in self:
@@ -511,18 +491,5 @@ class Counter(dict):
                 self[key] = other[key]
         return self._keep_positive()
 
-    __repr__ = _unknown
-    __add__ = _unknown
-    __sub__ = _unknown
-    __or__ = _unknown
-    __and__ = _unknown
-    __pos__ = _unknown
-    __neg__ = _unknown
-    __eq__ = _unknown
-    __ne__ = _unknown
-    __le__ = _unknown
-    __lt__ = _unknown
-    __ge__ = _unknown
-    __gt__ = _unknown
-    __ror__ = _unknown
-    __reduce__ = _unknown
+    __repr__ = __add__ = __sub__ = __or__ = __and__ = __pos__ = __neg__ = __eq__ = _unknown
+    __ne__ = __le__ = __lt__ = __ge__ = __gt__ = __ror__ = __reduce__ = _unknown
