@@ -54,9 +54,10 @@ def map_with_path(call: Call) -> Value:
     if call.opaque or len(call.args) < 2 or extra:
         unresolved("the arguments are not known")
     function, tree, *rest = call.args
+    written = call.interpreter.written(call.place_of(1, "tree"))
 
     def at_leaf(path: tuple[Value, ...], leaf: Value, *parts: Value) -> Value:
-        one = at_path(leaf, path)
+        one = at_path(leaf, path, written)
         value = call.interpreter.call(function, [_path_to(path, leaf), one, *parts], {}, call.place)
         return leaf if isinstance(leaf, Unknown | Alternatives) else value
 
@@ -180,9 +181,13 @@ def path_aware_map(call: Call) -> Value:
     if function is None or not isinstance(tree, DictValue):
         unresolved("the tree is not known")
     rows = _flat(tree, True, lambda prefix, node: False)
+    written = call.interpreter.written(call.place_of(1, "nested_dict"))
     values = {
         path: call.interpreter.call(
-            function, [constant(path), named(leaf, "".join(f"[{key!r}]" for key in path))], {}, call.place
+            function,
+            [constant(path), named(leaf, "".join(f"[{key!r}]" for key in path), written)],
+            {},
+            call.place,
         )
         for path, leaf in rows.items()
     }

@@ -28,12 +28,12 @@ def key_text(key: Value, simple: bool = False) -> str | None:
     return str(value.value) if simple else form.format(value.value)
 
 
-def at_path(leaf: Value, keys: Sequence[Value]) -> Value:
-    """Return a leaf by the name of its path in a tree, which tells it from its siblings."""
+def at_path(leaf: Value, keys: Sequence[Value], root: str | None) -> Value:
+    """Return a leaf by the name of its path in the tree ``root``, which tells it from its siblings."""
     texts = [key_text(key) for key in keys]
-    return leaf if None in texts else named(leaf, "".join(text or "" for text in texts))
+    return leaf if None in texts else named(leaf, "".join(text or "" for text in texts), root)
 
 
-def named(leaf: Value, path: str) -> Value:
-    """Return an array by the name of its path."""
-    return replace(leaf, name=path) if isinstance(leaf, Array) and path else leaf
+def named(leaf: Value, path: str, root: str | None) -> Value:
+    """Return an array by the name of its path in the tree ``root``."""
+    return replace(leaf, name=f"{root or ''}{path}") if isinstance(leaf, Array) and path else leaf

@@ -73,7 +73,7 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
     def place_leaf(leaf: Value, array: Array, path: str) -> Value:
         name = written() or array.name
         # A leaf that is named by its path in a tree is told from its siblings by that.
-        if array.name is not None and array.name.startswith(("[", ".")) and (name or "").isidentifier():
+        if array.name is not None and not array.name.isidentifier() and (name or "").isidentifier():
             name = array.name
         subject = f"`{name}{path}`" if name else f"leaf {path}" if path else None
         return place_array(call.interpreter, apis, array, leaf, call.place, subject)
