@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from shardlint.model.findings import Finding, Severity
 from shardlint.model.origins import BY_DEFAULT
 from shardlint.model.spans import Span
 from shardlint.model.uses import MeshUse, Use
+from shardlint.source.workspace.test_files import is_named_as_test
 
 if TYPE_CHECKING:
     from shardlint.config.deployments import Deployment
@@ -25,11 +25,10 @@ def is_test(path: str, root: str) -> bool:
 
     Tests create arrays small enough for the machine they run on: no deployment runs them.
     """
-    *folders, name = PurePath(os.path.relpath(path, root)).parts
-    return bool(_TESTS.fullmatch(name)) or not _TEST_FOLDERS.isdisjoint(folders)
+    folders = PurePath(os.path.relpath(path, root)).parts[:-1]
+    return is_named_as_test(path) or not _TEST_FOLDERS.isdisjoint(folders)
 
 
-_TESTS = re.compile(r"(test_.*|.*_test|conftest)\.(py|ipynb)")
 _TEST_FOLDERS = frozenset({"test", "tests"})
 
 _Key = tuple[str, Span]

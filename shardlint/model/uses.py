@@ -42,7 +42,7 @@ class Environment:
     inside a transform such as `vmap` or `scan`, where arrays are single examples or layers of larger ones.
     ``caught`` names the exception classes that an enclosing ``try`` catches, ``expected`` is true under
     ``pytest.raises``, and ``entry`` describes how the place is reached where that is not obvious.
-    ``forbidden`` are the axes of `jax.sharding.no_collectives`.
+    ``forbidden`` are the axes of `jax.sharding.no_collectives`. ``test`` is true where a framework runs a test.
     """
 
     context_mesh: Mesh | Unknown | None = None
@@ -53,6 +53,7 @@ class Environment:
     expected: bool = False
     entry: str | None = None
     forbidden: frozenset[str] = frozenset()
+    test: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

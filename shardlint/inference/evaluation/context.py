@@ -105,6 +105,7 @@ class Context:
             expected=self.expected,
             entry=self.entry,
             forbidden=self.forbidden,
+            test=self.test,
         )
 
 
