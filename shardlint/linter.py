@@ -371,7 +371,7 @@ class Linter:
 
         Adds the uses in the sources to ``uses``.
         """
-        from shardlint.engine.releases import Era, ReleaseResults, merged, parted
+        from shardlint.engine.releases import Era, ReleaseResults, merged, parted, without_repeats
 
         known = ReleaseResults(partial(self.analyze_at, progress=progress))
         known.add(newest, self.target.high)
@@ -386,7 +386,7 @@ class Linter:
             findings, turns = self.findings_at(results, older[-1], known)
             older, alike = parted(older, turns)
             eras.append(Era(alike, findings))
-        return merged(eras) if self.settings.target_jax is not None else eras[0].findings
+        return merged(eras) if self.settings.target_jax is not None else without_repeats(eras[0].findings)
 
     def findings_at(
         self, results: Sequence[Analyzed], release: Release, known: ReleaseResults | None = None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from shardlint.engine.work_item import Analyzed
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.versions import Release, changed_causes, spans_text
 from shardlint.model.findings import Finding, Severity
-from shardlint.model.spans import Span
 from shardlint.model.uses import ApiReference
 from shardlint.source import Source
 from shardlint.support.lazy_dataclass import dataclass
@@ -72,18 +71,45 @@ def merged(eras: Sequence[Era]) -> list[Finding]:
 
     A finding carries the releases under which it was found.
     """
-    found: dict[tuple[str, Span], list[tuple[Era, Finding]]] = {}
+    found: dict[Hashable, list[tuple[Era, Finding]]] = {}
     for era in eras:
-        for finding in era.findings:
-            found.setdefault((finding.code, finding.span), []).append((era, finding))
+        for finding in without_repeats(era.findings):
+            found.setdefault(_key(finding), []).append((era, finding))
     return [_merged(occurrences, len(eras)) for occurrences in found.values()]
+
+
+def without_repeats(findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings without those on a module, or a deprecated name, where a name in it is gone: of all that
+    is said of the names in ``jax.lib.xla_bridge.get_backend``, the last that raises."""
+    best: dict[Hashable, Finding] = {}
+    for finding in findings:
+        if isinstance(finding.use, ApiReference):
+            other = best.setdefault(_key(finding), finding)
+            best[_key(finding)] = max(other, finding, key=_weight)
+    return [one for one in findings if best.get(_key(one), one) is one]
+
+
+def _weight(finding: Finding) -> tuple[bool, int]:
+    assert isinstance(finding.use, ApiReference)
+    return finding.code == "SHL802", len(finding.use.name)
+
+
+def _key(finding: Finding) -> Hashable:
+    """Return the key of findings that are one: of one kind at one place, or of the names in one expression."""
+    if isinstance(finding.use, ApiReference) and finding.code in ("SHL801", "SHL802"):
+        span = finding.span
+        return ApiReference, span.path, span.line, span.column, span.cell
+    return finding.code, finding.span
 
 
 def _merged(occurrences: list[tuple[Era, Finding]], count: int) -> Finding:
     rejecting = [one for one in occurrences if one[1].severity is Severity.ERROR]
     shown = rejecting or occurrences
     releases = tuple(sorted(release for era, _ in shown for release in era.releases))
-    finding = dataclasses.replace(shown[0][1], releases=releases)
+    first = shown[0][1]
+    if isinstance(first.use, ApiReference):
+        first = max((finding for _, finding in shown), key=_weight)
+    finding = dataclasses.replace(first, releases=releases)
     if len({id(era) for era, _ in shown}) == count:
         return finding
     severity = Severity.WARNING if rejecting else finding.severity
