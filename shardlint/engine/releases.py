@@ -79,8 +79,8 @@ def merged(eras: Sequence[Era]) -> list[Finding]:
 
 
 def without_repeats(findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings without those on a module, or a deprecated name, where a name in it is gone: of all that
-    is said of the names in ``jax.lib.xla_bridge.get_backend``, the last that raises."""
+    """Return findings without those on a module, or a deprecated name, where a name in it is gone: of all
+    that is said of the names in ``jax.lib.xla_bridge.get_backend``, the last that raises."""
     best: dict[Hashable, Finding] = {}
     for finding in findings:
         if isinstance(finding.use, ApiReference):
@@ -95,7 +95,7 @@ def _weight(finding: Finding) -> tuple[bool, int]:
 
 
 def _key(finding: Finding) -> Hashable:
-    """Return the key of findings that are one: of one kind at one place, or of the names in one expression."""
+    """Return the key of findings that are one: of one kind at one place, or of names in one expression."""
     if isinstance(finding.use, ApiReference) and finding.code in ("SHL801", "SHL802"):
         span = finding.span
         return ApiReference, span.path, span.line, span.column, span.cell
