@@ -30,7 +30,8 @@ class Trait(StrEnum):
     what was split, by a psum whose transpose is a psum. SCALED: the gradient of such a sum, times the
     devices. PARTIAL: of a product along a dimension that is split, to which BIASED a whole array was added;
     DIVIDED: perhaps by the number of devices. LOCAL: reduced along a dimension that is split, by a MEAN
-    perhaps. MEANS: the sum of such means, and GRADIENT that of their gradients.
+    perhaps. MEANS: the sum of such means, and GRADIENT that of their gradients. OWN: the gradient by another
+    part of an argument on each device.
     """
 
     SPLIT = "split"
@@ -45,10 +46,11 @@ class Trait(StrEnum):
     MEAN = "mean"
     MEANS = "means"
     GRADIENT = "gradient"
+    OWN = "own"
 
 
 #: Traits of numbers that lose them unless they are only added up.
-_FLEETING = frozenset({Trait.MEAN, Trait.MEANS, Trait.GRADIENT})
+_FLEETING = frozenset({Trait.MEAN, Trait.MEANS, Trait.GRADIENT, Trait.OWN})
 
 
 #: Traits, each with its axis.
@@ -286,6 +288,8 @@ def misread(function: str, axes: tuple[str, ...], operand: Variation) -> tuple[T
             return Trait.SCALED, axis
         if (Trait.RATIO, axis) in operand.traits:
             return Trait.RATIO, axis
+        if function != "psum_scatter" and (Trait.OWN, axis) in operand.traits:
+            return Trait.OWN, axis
     return None
 
 

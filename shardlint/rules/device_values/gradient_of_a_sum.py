@@ -2,12 +2,14 @@
 
 ## What it does
 Finds gradients that are taken inside a `shard_map` with ``check_vma=False``, of a value that was summed with
-`psum`, by what is split over the axis, or summed over the axis once more.
+`psum`, by what is split over the axis, or summed over the axis once more. With and without the check: a
+`psum` or `pmean` of a gradient over an axis along which its argument is split.
 
 ## Why is this bad?
 Without the check JAX does not know which values are equal on all devices, and the transpose of a `psum` is a
 `psum`: the gradient comes multiplied by the number of devices. The loss goes down all the same, with a
-learning rate that depends on the mesh.
+learning rate that depends on the mesh. And where each device has its own part of a weight, its gradient is
+of that part: added up over these devices, all parts get the same update.
 
 ## Example
 ```python
@@ -47,7 +49,8 @@ y = jax.shard_map(gradient, mesh=mesh, **specs)(jnp.ones(16), jnp.arange(16.0))
 
 ## What JAX says
 Nothing (JAX 0.10.2). With the check, which is the default, gradients are right. A `pmean` of the gradients by
-what all devices share makes up for the factor, and is not reported.
+what all devices share makes up for the factor, and is not reported; nor are gradients by an argument of
+which each device has one element along the split dimension, since it may be a copy for each.
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/shard_map.html
@@ -63,15 +66,15 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a gradient that is multiplied by the number of devices."""
-    if use.silent is not None and use.function == "jax.grad(psum)":
+    """Report a gradient that is multiplied by the number of devices, or combined with others."""
+    if use.silent is not None and use.function in ("jax.grad(psum)", "jax.grad(own)"):
         yield Problem(use.silent, use.place)
 
 
 RULE = Rule(
     code="SHL317",
     name="gradient-of-a-sum",
-    summary="With check_vma=False the gradient of a psum is multiplied by the number of devices",
+    summary="A gradient is multiplied by the number of devices, or combined with those of other parts",
     docs=__doc__,
     group=Group.SUSPICIOUS,
     kinds=(CallUse,),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 
 from shardlint.inference.domain.values import (
     Array,
@@ -138,7 +138,8 @@ class Collective:
                 self.function, axes & manual, variation_of(array), manual=manual,
                 checked=self.checked is True, to=self.to, groups=self.groups is not None,
             )  # fmt: skip
-            return result.vary(varied.over(result.varying))
+            changed = result.vary(varied.over(result.varying))
+            return changed if result.laid is None else replace(changed, laid=result.laid)
 
         return map_arrays(tree, one)
 
@@ -322,7 +323,8 @@ def _same(function: str, *names: str) -> Callable[[Call], Value]:
 
 
 def _same_shape(call: Call, array: Array) -> Array:
-    return Array(array.shape, array.dtype, array.weak, origin=call.place)
+    laid = array.laid if call.name in ("jax.lax.pcast", "jax.lax.pvary") else None
+    return Array(array.shape, array.dtype, array.weak, origin=call.place, laid=laid)
 
 
 def _permuting(function: str) -> Callable[[Call], Value]:

@@ -18,6 +18,8 @@ _TEXTS = {
     "more: this `{function}` makes it as many times too large as there are devices; use jax.lax.pmean",
     Trait.BIASED: "each device adds a whole array to its part of a product, and the sum over {axis} has it "
     "once for each device; add it after the `{function}`",
+    Trait.OWN: "each device has the gradient of its own part of an argument, which is split over {axis}, and "
+    "`{function}` combines those of different parts; reduce it over the other axes only",
 }
 _SPLIT = (
     "with check_vma=False the gradient of a psum over {axis} is summed over {axis} once more: that of "
@@ -52,5 +54,6 @@ def scaled_gradient(call: Call, array: Array, value: Variation) -> Variation:
 def note_misread(call: Call, function: str, trait: Trait, axis: str) -> None:
     """Record a reduction of values with a trait."""
     text = _TEXTS[trait].format(axis=f'"{axis}"', function=function)
-    name = {Trait.RATIO: "jax.lax(ratio)", Trait.BIASED: "jax.lax.psum(biased)"}.get(trait, "jax.grad(psum)")
+    names = {Trait.RATIO: "jax.lax(ratio)", Trait.BIASED: "jax.lax.psum(biased)", Trait.OWN: "jax.grad(own)"}
+    name = names.get(trait, "jax.grad(psum)")
     record_of_value(call.interpreter, name, Accepted(), call.place, silent=text)

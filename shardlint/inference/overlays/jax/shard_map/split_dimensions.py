@@ -92,7 +92,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Va
         for one in (x, y)
         if isinstance(one, Array)
         for trait in one.traits
-        if trait[0] in _SCALES and (symbol in "+-" or (symbol == "*" and trait[0] is Trait.GRADIENT))
+        if trait[0] in _SCALES and (symbol in "+-" or symbol in _SCALES[trait[0]])
     )
     added = frozenset(
         (Trait.BIASED, axis)
@@ -111,7 +111,20 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Va
     return replace(made, traits=made.traits | kept | added) if kept or added else made
 
 
-_SCALES = (Trait.MEAN, Trait.MEANS, Trait.GRADIENT)
+#: Traits that sums keep, with the other operators that do.
+_SCALES = {Trait.MEAN: "", Trait.MEANS: "", Trait.GRADIENT: "*", Trait.OWN: "*/"}
+
+
+def own_parts(interpreter: Evaluator, argument: Array, gradient: Array) -> Array:
+    """Return a gradient, marked if its argument is a shard: with the same dimensions split, of which each
+    device has its own part. One element on each device may be a copy for it."""
+    spec = split_of(argument)
+    if spec is None or argument.shape is None:
+        return gradient
+    sizes = zip(spec.entries, argument.shape, strict=True)
+    axes = [axis for entry, size in sizes if equal(size, 1) is False for axis in entry_axes(entry)]
+    traits = gradient.traits | {(Trait.OWN, axis) for axis in _large(interpreter, axes)}
+    return replace(gradient, laid=argument.laid, traits=traits)
 
 
 def split_of(array: Array) -> Spec | None:

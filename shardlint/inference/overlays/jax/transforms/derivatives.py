@@ -19,6 +19,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.release_queries import holds
 from shardlint.inference.overlays.jax.shard_map.reduced_values import scaled_gradient
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import own_parts
 from shardlint.inference.overlays.jax.shard_map.varying import variation_of
 from shardlint.inference.overlays.jax.transforms.function_transforms import Run, Transfer, forward, transform
 from shardlint.inference.overlays.jax.transforms.idle_axes import GRADIENT
@@ -124,9 +125,9 @@ def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
             typed = replace(typed, spec=spec)
         gradient = _tangent(replace(array, typed=typed))
         # The derivative of a linear function depends neither on its arguments nor on its value.
-        return (
-            gradient.vary(unmarked(cotangent), summed - {MARK}) if isinstance(gradient, Array) else gradient
-        )
+        if not isinstance(gradient, Array):
+            return gradient
+        return own_parts(call.interpreter, array, gradient.vary(unmarked(cotangent), summed - {MARK}))
 
     return map_arrays(argument, vary)
 
