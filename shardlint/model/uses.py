@@ -42,7 +42,7 @@ class Environment:
     inside a transform such as `vmap` or `scan`, where arrays are single examples or layers of larger ones.
     ``caught`` names the exception classes that an enclosing ``try`` catches, ``expected`` is true under
     ``pytest.raises``, and ``entry`` describes how the place is reached where that is not obvious.
-    ``forbidden`` are the axes of `jax.sharding.no_collectives`. ``test`` is true where a framework runs a test.
+    ``forbidden`` are the axes of `jax.sharding.no_collectives`. ``test``: a framework runs this as a test.
     """
 
     context_mesh: Mesh | Unknown | None = None

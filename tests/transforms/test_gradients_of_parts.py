@@ -1,5 +1,5 @@
-"""Gradients by a split argument, reduced over some axes: reported are those that are no multiple of the gradient
-which JAX computes of the whole program."""
+"""Gradients by a split argument, reduced over some axes: reported are those that are no multiple of the one
+that JAX computes of the whole program."""
 
 from __future__ import annotations
 
