@@ -2,7 +2,7 @@
 
 ## What it does
 Finds results of a `shard_map` with `check_vma=False` that vary over a mesh axis which their `out_specs` do
-not name.
+not name, and `flax.jax_utils.unreplicate` of numbers that a `pmap` returned different on each device.
 
 ## Why is this bad?
 Each device along the axis holds another value, and the spec promises one value for all of them. With the
@@ -47,7 +47,8 @@ total(jnp.ones((8, 4)))
 
 ## What JAX says
 Nothing. With `check_vma=True`, the default, `shard_map` raises `ValueError` (JAX 0.10.2). What devices have
-exchanged by other means than a reduction, as by `ppermute`, is not taken to differ.
+exchanged by other means than a reduction, as by `ppermute`, is not taken to differ. Of what a `pmap` returns
+only numbers are told, and not keys, which are to differ.
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/shard_map.html
@@ -71,6 +72,12 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
         yield Problem(
             f"{use.silent}, which its spec does not name, and check_vma=False lets it pass: the result is "
             "that of one device; reduce it with jax.lax.psum or pmean, or name the axis in out_specs",
+            use.place,
+        )
+    elif use.silent is not None and use.function == "flax.jax_utils.unreplicate":
+        yield Problem(
+            f"{use.silent}, and the first device's is taken for that of all; reduce it there with "
+            "jax.lax.pmean or psum",
             use.place,
         )
 

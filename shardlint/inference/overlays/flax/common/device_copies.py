@@ -22,7 +22,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import table
-from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, copies_of
+from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, copies_of, note_unlike
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
@@ -66,6 +66,8 @@ def _replicate(call: Call) -> Value:
 def _unreplicate(call: Call) -> Value:
     """``unreplicate(tree)``: the first copy of each stack, on its device."""
     (tree,) = call.bind("tree")
+    if tree is not None:
+        note_unlike(call, tree)
 
     def first(array: Array, _: str) -> Value:
         if array.shape == ():

@@ -7,7 +7,7 @@ from dataclasses import replace
 from shardlint.inference.domain.values import Array
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.type_conversion import type_of
-from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES
+from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, UNLIKE
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Entry, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Cause, Rejected
@@ -51,7 +51,8 @@ class Mapped:
             return one.vary(replace(held, equal=held.equal - {COPIES}))
         if held.perhaps is None:
             return one.vary(UNKNOWN)
-        return one.vary(replace(held.over(axes), traits=held.traits | {(Trait.SPLIT, self.axis)}))
+        others = frozenset(trait for trait in held.traits if trait != UNLIKE)
+        return one.vary(replace(held.over(axes), traits=others | {(Trait.SPLIT, self.axis)}))
 
     def outside(self, variation: Variation) -> Variation:
         """Return the variation of a stack of results, which outside of a `pmap` varies over nothing. That all
@@ -61,12 +62,10 @@ class Mapped:
         axes = frozenset({self.axis})
         if variation.never(self.axis):
             return replace(variation, equal=variation.equal - axes | {COPIES}, traits=NO_TRAITS)
-        perhaps = (
-            None
-            if variation.perhaps is None or self.axis not in variation.surely
-            else variation.perhaps - axes
-        )
-        return replace(variation, surely=variation.surely - axes, perhaps=perhaps, traits=NO_TRAITS)
+        surely = self.axis in variation.surely
+        perhaps = variation.perhaps - axes if surely and variation.perhaps is not None else None
+        traits = frozenset({UNLIKE}) if surely else NO_TRAITS
+        return replace(variation, surely=variation.surely - axes, perhaps=perhaps, traits=traits)
 
     @property
     def entry(self) -> Entry:

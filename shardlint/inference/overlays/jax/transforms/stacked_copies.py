@@ -9,14 +9,18 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import arrays_at
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import entry_axes
 from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.transforms.varying import Trait
 from shardlint.model.spans import Place
 from shardlint.model.uses import CopiesUse, Fact
 
 #: The axis of the mesh on which stacks of copies lie.
 COPIES = "_device_put_sharded"
+#: The trait of a stack whose items certainly differ: each is what one device of a `pmap` returned.
+UNLIKE = (Trait.SPLIT, COPIES)
 
 
 def copies_of(array: Array) -> Place | None:
@@ -69,3 +73,15 @@ def _record(interpreter: Evaluator, array: Array, subject: str, made: Place, pla
             copies=(array.shape or (0,))[0],
         )
     )
+
+
+def note_unlike(call: Call, tree: Value) -> None:
+    """Record a stack of numbers that differ from device to device, of which the first is taken for all."""
+    for array, path in arrays_at(tree):
+        if UNLIKE in array.traits and (array.dtype or "").startswith(("float", "bfloat")):
+            name = f"{call.interpreter.written(call.place_of(0, 'tree')) or ''}{path}"
+            silent = f"{f'`{name}`' if name else 'the stack'} differs from device to device of the `pmap` that returned it"
+            record_of_value(
+                call.interpreter, "flax.jax_utils.unreplicate", Accepted(), call.place, silent=silent
+            )
+            return
