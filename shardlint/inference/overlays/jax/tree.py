@@ -34,12 +34,11 @@ def map_(call: Call) -> Value:
     if call.opaque or len(call.args) < 2 or call.kwargs.keys() - {"is_leaf"}:
         unresolved("the arguments are not known")
     function, tree, *rest = call.args
-    written = call.interpreter.written(call.place_of(1, "tree"))
 
     def at_leaf(path: tuple[Value, ...], leaf: Value, *parts: Value) -> Value:
         # By its path an array that is placed is told from its siblings; other calls are alike without it.
         placing = any(isinstance(part, SpecValue | ShardingValue) for part in parts)
-        one = at_path(leaf, path, written) if placing else leaf
+        one = at_path(leaf, path, call.interpreter.written(call.place_of(1, "tree"))) if placing else leaf
         value = call.interpreter.call(function, [one, *parts], {}, call.place)
         # An unknown leaf may be a whole tree.
         return leaf if isinstance(leaf, Unknown | Alternatives) else value
