@@ -119,13 +119,14 @@ class Scope:
     module's variable last got another function or class. ``watchers`` are told of every write. ``rebound``
     are a module's variables that got another value, by when they did, ``environmental`` those that depend on
     variables of the environment (see `environment_reads`).
-    ``within`` is the name of the innermost class around its code.
+    ``within`` is the name of the innermost class around its code. ``aliases`` are pairs of variables of which
+    one was assigned to the other: they are the same array as long as they hold the same value object.
     """
 
     __slots__ = (
-        "awaited", "born", "declared_global", "declared_nonlocal", "environmental", "exposed", "is_class",
-        "is_comprehension", "left_open", "module", "narrowed", "parent", "path", "rebound", "rebound_code",
-        "variables", "volatile", "watchers", "within",
+        "aliases", "awaited", "born", "declared_global", "declared_nonlocal", "environmental", "exposed",
+        "is_class", "is_comprehension", "left_open", "module", "narrowed", "parent", "path", "rebound",
+        "rebound_code", "variables", "volatile", "watchers", "within",
     )  # fmt: skip
 
     def __init__(
@@ -137,6 +138,7 @@ class Scope:
         is_comprehension: bool = False,
     ) -> None:
         self.born = born()
+        self.aliases: set[frozenset[str]] = set()
         self.module = module
         self.parent = parent
         self.is_class = is_class
@@ -272,6 +274,8 @@ class Frame:
     and how many uses there were; ``unsure`` tells that it may give them otherwise. ``inside`` are the path
     and the number of passes without recording around its body. ``doubts`` counts the doubtful paths in it.
     ``overlooked`` is a mesh that is set, but not the answer to its last question (`Evaluator.note_query`).
+    ``bound`` are the arguments by parameter, ``held`` what stands for them since, ``given`` the donations of
+    those of them that it gave to jitted functions.
     """
 
     scope: Scope
@@ -288,6 +292,9 @@ class Frame:
     inside: tuple[tuple[int, ...], int] = ((), 0)
     doubts: int = 0
     overlooked: MeshValue | None = None
+    bound: Mapping[str, Value] = field(default_factory=dict)
+    held: dict[str, Value] = field(default_factory=dict)
+    given: list[Any] = field(default_factory=list)
 
 
 def known_call(frames: Sequence[Frame]) -> Fact | None:

@@ -13,15 +13,16 @@ from shardlint.inference.domain.lattice import join, options
 from shardlint.inference.domain.values import (
     Array,
     Bound,
+    DictValue,
     Instance,
     LibraryObject,
     ListValue,
     MeshValue,
-    Native,
-    Partial,
+    Tuple,
     Value,
 )
-from shardlint.inference.evaluation.context import meant
+from shardlint.inference.evaluation.context import Scope, meant
+from shardlint.inference.evaluation.evaluator import Donation
 from shardlint.inference.evaluation.iterators import items_of
 from shardlint.inference.evaluation.mutation import delete_attribute, set_attribute, set_item
 from shardlint.inference.facts.comment_facts import with_facts
@@ -84,24 +85,92 @@ def bind(interpreter: Machine, name: str, value: Value) -> None:
     write(interpreter, interpreter.scope.target(name), name, value)
 
 
-def give_away(interpreter: Machine, function: Value, node: cst.Call, args: list[Value]) -> None:
-    """Mark the arrays that a call deleted, in the variables that it was given; ``args`` are its arguments by
-    position.
+def give_away(interpreter: Machine, node: cst.Call, args: list[Value], kwargs: dict[str, Value]) -> None:
+    """Mark the arrays that a call deleted, in the variables that it was given and those that are the same;
+    ``args`` are its arguments by position.
 
-    A function of the program has variables of its own: those of its caller are left as they are.
+    Where such a variable is a parameter, the function that runs gave its caller's array away.
     """
     donations = interpreter.donations[:]
     interpreter.donations.clear()
-    if not isinstance(function, Native | Bound | Partial) or any(arg.star for arg in node.args):
+    if any(arg.star for arg in node.args):
+        for donation in donations:
+            _give_starred(interpreter, donation)
         return
     written = [arg.value for arg in node.args if arg.keyword is None]
+    given = [*zip(written, args, strict=False)]
+    given += [(arg.value, kwargs[arg.keyword.value]) for arg in node.args if arg.keyword is not None]
     for donation in donations:
-        targets = [target for target, value in zip(written, args, strict=False) if value is donation.value]
+        targets = [target for target, value in given if value is donation.value]
         if len(targets) == 1 and _is_variable(targets[0]):
             held, rebind = held_by(interpreter, targets[0])
             marked = marked_gone(interpreter, held, donation.lost, "") if held is donation.value else held
-            if marked is not held:
+            if type(targets[0]) is cst.Name and held is donation.value:
+                name = meant(interpreter.scope, targets[0].value)
+                _mark_others(interpreter, name, donation, marked)
+                if (holder := interpreter.scope.find(name)) is not None and marked is not held:
+                    write(interpreter, holder, name, marked)
+            elif marked is not held:
                 rebind(marked)
+
+
+def _mark_others(interpreter: Machine, name: str, donation: Donation, marked: Value) -> None:
+    """Mark what is the same array as a variable: others, and the argument of the running function."""
+    others = _aliases(interpreter.scope, name)
+    for other in others:
+        write(interpreter, interpreter.scope, other, marked)
+    frame = interpreter.frame
+    for one in (name, *others):
+        if one in frame.bound and frame.held.get(one, frame.bound[one]) is donation.value:
+            _give_on(interpreter, Donation(frame.bound[one], donation.lost))
+
+
+def _give_starred(interpreter: Machine, donation: Donation) -> None:
+    """Give away what ``*args`` or ``**kwargs`` of the running function hold, and it passed on."""
+    variables, count = interpreter.scope.variables, 0
+    for name, value in interpreter.frame.bound.items():
+        items = value.items if isinstance(value, Tuple | DictValue) else None
+        if items is not None and variables.get(name) is value:
+            held = items.values() if isinstance(items, dict) else items
+            count += sum(item is donation.value for item in held)
+    if count == 1:
+        _give_on(interpreter, donation)
+
+
+def _give_on(interpreter: Machine, donation: Donation) -> None:
+    """Tell the caller of the running function that it gave an argument away."""
+    frame, lost = interpreter.frame, donation.lost
+    if interpreter.scope is not frame.scope:
+        return
+    if interpreter.path_since(frame.scope.path) or frame.returns or frame.exits:
+        lost = {path: replace(gone, certain=False) for path, gone in lost.items()}
+    frame.given.append(Donation(donation.value, lost))
+
+
+def note_alias(interpreter: Machine, target: cst.BaseExpression, source: cst.BaseExpression) -> None:
+    """Note that ``target = source``, of two names, makes both one array, deleted for both."""
+    if type(target) is not cst.Name or type(source) is not cst.Name:
+        return
+    scope = interpreter.scope
+    new, old = meant(scope, target.value), meant(scope, source.value)
+    value = scope.variables.get(old)
+    if not isinstance(value, Array) or value.numpy or scope.target(new) is not scope or new == old:
+        return
+    # No other variable holds this object, unless it is assigned one of these.
+    group = {old, *_aliases(scope, old)}
+    frame, before, value = interpreter.frame, value, replace(value)
+    for name in (*group, new):
+        write(interpreter, scope, name, value)
+        if name != new and frame.held.get(name, frame.bound.get(name)) is before:
+            frame.held[name] = value
+    scope.aliases |= {frozenset((new, name)) for name in group}
+
+
+def _aliases(scope: Scope, name: str) -> list[str]:
+    """Return the other variables of a scope that are the same array as this one."""
+    pairs = [pair for pair in scope.aliases if name in pair]
+    value = scope.variables.get(name)
+    return [other for pair in pairs for other in pair - {name} if scope.variables.get(other) is value]
 
 
 def _is_variable(node: cst.BaseExpression) -> bool:

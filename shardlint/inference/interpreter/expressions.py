@@ -279,7 +279,7 @@ def _call(interpreter: Machine, node: cst.Call) -> Value:
         interpreter.project.reference(interpreter, "jax.Array.device()", interpreter.place(node), "TypeError")
     found = call_value(interpreter, function, args, kwargs, interpreter.place(node), opaque, places)
     if interpreter.donations:
-        give_away(interpreter, function, node, args)
+        give_away(interpreter, node, args, kwargs)
     sets = type(node.func) is cst.Attribute and node.func.attr.value == "setattr"
     if sets and isinstance(function, Unknown) and args:
         replace_written(interpreter, args[0], interpreter.place(node))

@@ -121,6 +121,7 @@ def run_function(
     frame = Frame(
         scope, code.unit, path=path, function=code, generator=code.is_generator, called_at=called_at
     )
+    frame.bound = bound
     interpreter.frames.append(frame)
     try:
         if interpreter.settings.editing:
@@ -149,6 +150,10 @@ def run_function(
     finally:
         interpreter.frames.pop()
         interpreter.path = path
+    if frame.given and not code.is_generator:
+        # What it does to its caller's variables is not part of a summary.
+        changed(0)
+        interpreter.donations += frame.given
     if frame.exits:
         # Inner functions see the joined variables of all exits.
         scope.variables = join_variables([*frame.exits, scope.variables] if falls_through else frame.exits)

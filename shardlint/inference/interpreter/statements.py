@@ -19,7 +19,7 @@ from shardlint.inference.evaluation.mutation import augment
 from shardlint.inference.evaluation.release_queries import is_of_version, of_version
 from shardlint.inference.facts.annotations import annotated, description
 from shardlint.inference.facts.comment_facts import with_notes
-from shardlint.inference.interpreter.assignment import assign, bind, delete, held_by
+from shardlint.inference.interpreter.assignment import assign, bind, delete, held_by, note_alias
 from shardlint.inference.interpreter.definitions import define_class, define_function
 from shardlint.inference.interpreter.expressions import evaluate
 from shardlint.inference.interpreter.import_statements import (
@@ -153,6 +153,7 @@ def _assign(interpreter: Machine, node: cst.Assign) -> bool:
     value = of_version(interpreter, evaluate(interpreter, node.value), read)
     for target in node.targets:
         assign(interpreter, target.target, value)
+        note_alias(interpreter, target.target, node.value)
     return type(value) is not Never
 
 

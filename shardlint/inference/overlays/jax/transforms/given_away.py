@@ -42,7 +42,8 @@ from shardlint.model.uses import Fact
 #: Functions besides operations that read the data of an array.
 _READERS = frozenset({
     "builtins.print", "builtins.float", "builtins.int", "builtins.bool", "builtins.str", "builtins.repr",
-    "jax.device_get", "jax.block_until_ready", "numpy.asarray", "numpy.array", "item", "tolist",
+    "jax.device_get", "jax.block_until_ready", "block_until_ready", "numpy.asarray", "numpy.array", "item",
+    "tolist",
 })  # fmt: skip
 #: Those that may return the very array, where it has the shape and dtype of the result already (measured on
 #: JAX 0.4.35, 0.8.3, 0.10.2 and 0.12.0.1); others that change nothing raise, such as `jax.numpy.ravel`.

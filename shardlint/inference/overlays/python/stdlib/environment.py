@@ -12,6 +12,7 @@ from shardlint.inference.domain.classes import class_attribute
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.values import (
     NONE,
+    Array,
     Const,
     DictValue,
     External,
@@ -242,6 +243,9 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
             return known[id(value)]
         if isinstance(value, LibraryObject) and value.kind.startswith("flax.nnx."):
             return LibraryObject(value.kind, {k: part(v) for k, v in value.fields.items()}, value.origin)
+        if isinstance(value, Array):
+            # Another array, as far as donations go.
+            return replace(value)
         if is_iterator(value):
             forget(value)
             return Unknown("a copy of an iterator")
