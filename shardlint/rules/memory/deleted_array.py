@@ -3,8 +3,8 @@
 ## What it does
 Finds arrays that are used after they were donated to a jitted function (`donate_argnums`,
 `donate_argnames`), or that are given to it twice in the call that donates them: parameters, say, and an
-average that starts as the very same arrays. Another name of the array (`first = weights`) counts, and so does a
-function that donates its argument to a jitted one: for its caller, too.
+average that starts as the very same arrays. Another name of the array (`first = weights`) counts, and a
+function that donates its argument to a jitted one donates it for its caller, too.
 
 ## Why is this bad?
 A result takes the buffer of the array, which is deleted for the caller: what uses its data afterwards raises.
