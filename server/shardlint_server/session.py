@@ -48,7 +48,7 @@ class ShardlintServer(LanguageServer):
     ``linter`` is set when the client says what it wants; ``publisher`` is None for a client that pulls.
     ``options`` are those that the client began with. ``generation`` counts what has changed that any report
     may depend on. ``executes`` is False where nothing may be run, whatever the client says; ``python`` is the
-    interpreter that has JAX, None for the one that runs this.
+    interpreter that has JAX, None for the one that runs this. ``asking`` asks it about functions, if wanted.
     """
 
     linter: TargetLinter
@@ -56,6 +56,7 @@ class ShardlintServer(LanguageServer):
     documents: Documents
     projects: ProjectFiles
     publisher: Publisher | None = None
+    asking: editing.LaterAsking | None = None
     executes = True
     python: str | None = None
 
@@ -103,8 +104,13 @@ class ShardlintServer(LanguageServer):
             lambda: self.generation,
             self.analyses.settled,
         )
+        self.asking = self._asking(lambda: loop.call_soon_threadsafe(self._answered))
         self.linter = TargetLinter(
-            self.configuration, self.workspace.position_codec, self.witnesses.recalled, self.fixture_runs.of
+            self.configuration,
+            self.workspace.position_codec,
+            self.witnesses.recalled,
+            self.fixture_runs.of,
+            self.asking,
         )
         self.set_options(self.options, {})
         if not self.client_pulls:
@@ -129,6 +135,23 @@ class ShardlintServer(LanguageServer):
         python = interpreters.found(self.python, [] if self.options.trusted else self.folders())
         asked = self.options.trusted or python == sys.executable
         return editing.installed_release(python) if asked else None
+
+    def _asking(self, told: Callable[[], None]) -> editing.LaterAsking | None:
+        """Return what asks JAX about functions; None if the user does not want that, or it may not run."""
+        if not self.options.askJax:
+            return None
+        if not self.executes:
+            self.warn("JAX is not asked: nothing is run over TCP")
+            return None
+        if not self.options.trusted:
+            self.warn("JAX is not asked: the workspace is not trusted (option `trusted`)")
+            return None
+        return editing.asking(interpreters.found(self.python, []), told)
+
+    def _answered(self) -> None:
+        """Report again, with more answers of JAX."""
+        self.analyses.forget()
+        self.renew_all()
 
     def shunned(self, path: str) -> list[str]:
         """Return the folders from which nothing is run for a file: the workspace's and its own, unless
@@ -238,6 +261,8 @@ class ShardlintServer(LanguageServer):
         self.witnesses.close()
         self.fixture_runs.close()
         self.compilations.close()
+        if self.asking is not None:
+            self.asking.close()
         super().shutdown()
 
     # -- analyses -------------------------------------------------------------------------------

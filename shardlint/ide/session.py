@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from shardlint.config import Settings
     from shardlint.confirm.child_process import Child
     from shardlint.confirm.confirmer import Confirmer
+    from shardlint.confirm.later_asking import LaterAsking
     from shardlint.ide.hover_facts import Known
     from shardlint.ide.word_completion import Word
     from shardlint.model.findings import Edit, Finding, Fix
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analyzer", "Placed", "Ran", "Record", "Source", "Stop", "Stopped", "Verdict", "add_known",
-    "alternatives", "axis_types", "comment_words", "configuration_words", "confirmer", "encoded", "fixed",
+    "alternatives", "asking", "axis_types", "comment_words", "configuration_words", "confirmer", "encoded", "fixed",
     "forget", "home_of", "ignoring", "ignoring_everywhere", "installed_release", "is_confirmable",
     "leads_into", "look", "may_be_known", "opened", "page_of", "placed", "recorded", "rest", "run_fixture",
     "staying", "stoppable", "storing", "without_known",
@@ -87,11 +88,20 @@ def recorded() -> Iterator[Record]:
     record._read = read.whole()
 
 
-def staying() -> Analyzer:
+def staying(asking: LaterAsking | None = None) -> Analyzer:
     """Return an analyzer for texts being edited: it retains programs, and re-evaluates only what may have
     changed.
     """
-    return Analyzer(programs=Programs())
+    return Analyzer(programs=Programs(), asking=asking)
+
+
+def asking(python: str, told: Callable[[], None]) -> LaterAsking:
+    """Return what asks an interpreter's JAX about functions, and calls ``told`` in its own thread once there
+    are answers.
+    """
+    from shardlint.confirm.later_asking import LaterAsking
+
+    return LaterAsking(python, told)
 
 
 def storing(folder: str) -> tuple[Analyzer, Callable[[], None]]:

@@ -33,6 +33,7 @@ class TargetLinter:
         codec: how the client counts columns.
         marked: adds to a finding what JAX said of it.
         disagreements: what is found by running a target, if it was run as it is.
+        asking: asks JAX about functions, None if it is not to be asked.
     """
 
     def __init__(
@@ -41,12 +42,14 @@ class TargetLinter:
         codec: PositionCodec,
         marked: Callable[[Finding], Finding],
         disagreements: Callable[[Target], Sequence[Finding]],
+        asking: editing.LaterAsking | None = None,
     ) -> None:
         self._configuration = configuration
         self._codec = codec
         self._marked = marked
         self._disagreements = disagreements
-        self._analyzer = editing.staying()
+        self._asks = asking is not None
+        self._analyzer = editing.staying(asking)
 
     def report(self, target: Target, opened: Mapping[str, bytes]) -> Report:
         """Lint a target beside the texts that are open."""
@@ -54,7 +57,9 @@ class TargetLinter:
             if not self._configuration.options_of(target.path).enable:
                 return Report({part.uri: [] for part in target.parts}, record=record)
             settings = self._configuration.settings_of(target.path)
-            linter = Linter(dataclasses.replace(settings, editing=True), analyzer=self._analyzer)
+            linter = Linter(
+                dataclasses.replace(settings, editing=True, ask_jax=self._asks), analyzer=self._analyzer
+            )
             analysis = linter.analysis(source_of(target))
             new = editing.without_known(analysis.source, analysis.findings, settings)
         findings = (*map(self._marked, new), *self._disagreements(target))

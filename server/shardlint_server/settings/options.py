@@ -13,7 +13,7 @@ from shardlint.support.lazy_dataclass import dataclass
 #: Settings of extensions that start the server: they are theirs.
 _THEIRS = frozenset({"interpreter", "path", "importStrategy", "trace"})
 #: What only ``initializationOptions`` may say: elsewhere a file of the workspace could.
-_ONCE = frozenset({"python", "trusted"})
+_ONCE = frozenset({"python", "trusted", "askJax"})
 #: The kinds of inlay hints.
 HINTS = ("shards", "localShapes", "collectives", "devices")
 
@@ -28,8 +28,8 @@ class Options:
     nearest one. With ``diagnosticMode`` ``workspace`` files that are not open are checked, too, if the editor
     requests it; with ``auto`` only in folders with few files. ``debounce`` is the pause in typing, in
     milliseconds, after which a text is checked. ``python`` is an interpreter that has JAX, and ``trusted`` is
-    true if the user trusts the workspace, so that its code may be run on request: both can be set at the
-    start only. ``inlayHints`` turns kinds of inlay hints off: ``shards`` after specs, ``localShapes`` in
+    true if the user trusts the workspace, so that its code may be run on request. ``askJax`` is true if JAX is
+    asked about functions that no overlay knows, in a trusted workspace. These three can be set at the start only. ``inlayHints`` turns kinds of inlay hints off: ``shards`` after specs, ``localShapes`` in
     bodies of shard_map, and ``collectives`` at lines of a program that was compiled; and on, that hints tell
     the number of ``devices``.
     """
@@ -42,6 +42,7 @@ class Options:
     debounce: int = 150
     python: str | None = None
     trusted: bool = False
+    askJax: bool = False
     inlayHints: Mapping[str, bool] = field(default_factory=dict)
 
 
@@ -70,6 +71,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "debounce": ("a number of milliseconds", _is_at_least(0)),
     "python": ("the path of a Python interpreter", _is_text),
     "trusted": ("true or false", _is_boolean),
+    "askJax": ("true or false", _is_boolean),
     "inlayHints": (
         'an object in which "shards", "localShapes", "collectives" and "devices" are true or false',
         lambda value: (

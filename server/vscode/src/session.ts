@@ -68,7 +68,8 @@ export class Session {
       const same =
         isDeepStrictEqual(chosen, this.candidate) &&
         options.python === this.options?.python &&
-        options.trusted === this.options.trusted;
+        options.trusted === this.options.trusted &&
+        options.askJax === this.options.askJax;
       if (this.client?.state === State.Running && same) {
         await this.tellOptions();
         return;

@@ -21,11 +21,11 @@ export const SECTION = "shardlint";
 const OWN = ["path", "interpreter", "importStrategy", "confirm", "trace"];
 
 /** The settings that decide what runs. */
-export const LAUNCHING = ["enable", "path", "interpreter", "importStrategy", "confirm"].map(
+export const LAUNCHING = ["enable", "path", "interpreter", "importStrategy", "confirm", "askJax"].map(
   (name) => `${SECTION}.${name}`,
 );
 
-/** `python` and `trusted` hold from the start of a server to its end. */
+/** `python`, `trusted` and `askJax` hold from the start of a server to its end. */
 export interface ServerOptions {
   readonly python: string | null;
   readonly trusted: boolean;

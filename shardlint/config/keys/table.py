@@ -171,7 +171,7 @@ KEYS: tuple[Key, ...] = (
         "ask-jax", BOOLEAN, False,
         "Ask the JAX at hand for the results of functions that shardlint does not know "
         "([how](confirmation.md#asking-about-functions)). `--ask-jax` and `--confirm` do so, too; an editor "
-        "does not.",
+        "does only if its user says so (`askJax`).",
         "ask-jax = true",
     ),
     _key("confirm.devices", WHOLE, 8, "The number of fake devices for `--confirm`.", "confirm.devices = 16"),
