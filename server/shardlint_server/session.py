@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 import traceback
@@ -104,7 +105,12 @@ class ShardlintServer(LanguageServer):
             lambda: self.generation,
             self.analyses.settled,
         )
-        self.asking = self._asking(lambda: loop.call_soon_threadsafe(self._answered))
+
+        def answered() -> None:
+            with contextlib.suppress(RuntimeError):  # The loop may have ended.
+                loop.call_soon_threadsafe(self._answered)
+
+        self.asking = self._asking(answered)
         self.linter = TargetLinter(
             self.configuration,
             self.workspace.position_codec,

@@ -1,4 +1,4 @@
-"""Questions to JAX that nobody waits for: an editor's analysis goes on, and is repeated once there are answers."""
+"""Questions to JAX that nobody waits for: an editor's analysis is repeated once there are answers."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analyzer", "Placed", "Ran", "Record", "Source", "Stop", "Stopped", "Verdict", "add_known",
-    "alternatives", "asking", "axis_types", "comment_words", "configuration_words", "confirmer", "encoded", "fixed",
-    "forget", "home_of", "ignoring", "ignoring_everywhere", "installed_release", "is_confirmable",
+    "alternatives", "asking", "axis_types", "comment_words", "configuration_words", "confirmer", "encoded",
+    "fixed", "forget", "home_of", "ignoring", "ignoring_everywhere", "installed_release", "is_confirmable",
     "leads_into", "look", "may_be_known", "opened", "page_of", "placed", "recorded", "rest", "run_fixture",
     "staying", "stoppable", "storing", "without_known",
 ]  # fmt: skip

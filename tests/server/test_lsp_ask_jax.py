@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from lsp_editor import PRELUDE, Editor, codes, eventually
+from lsprotocol import types
 
 #: What JAX knows the shape of, and shardlint does not: 510 columns.
 MADE = 'made = jax.scipy.signal.convolve(jnp.ones((16, 512)), jnp.ones((3, 3)), mode="valid")\n'
@@ -59,5 +60,9 @@ async def test_a_configuration_alone_asks_nothing(connected: Editor, tmp_path: P
     uri = connected.open(tmp_path / "train.py", PRELUDE + "import jax.scipy\n" + MADE + PLACED)
     assert codes(await connected.pull(uri)) == []
     assert not connected.diagnostic_refresh_count
-    # Nor does a later setting of the workspace.
-    connected.configure({"askJax": True}) if hasattr(connected, "configure") else None
+    # Nor does a later setting, which a file of the workspace may hold.
+    connected.workspace_did_change_configuration(
+        types.DidChangeConfigurationParams(settings={"shardlint": {"askJax": True}})
+    )
+    connected.change(uri, 2, "# a comment\n" + PRELUDE + "import jax.scipy\n" + MADE + PLACED)
+    assert codes(await connected.pull(uri)) == []

@@ -57,9 +57,8 @@ class TargetLinter:
             if not self._configuration.options_of(target.path).enable:
                 return Report({part.uri: [] for part in target.parts}, record=record)
             settings = self._configuration.settings_of(target.path)
-            linter = Linter(
-                dataclasses.replace(settings, editing=True, ask_jax=self._asks), analyzer=self._analyzer
-            )
+            ours = dataclasses.replace(settings, editing=True, ask_jax=self._asks)
+            linter = Linter(ours, analyzer=self._analyzer)
             analysis = linter.analysis(source_of(target))
             new = editing.without_known(analysis.source, analysis.findings, settings)
         findings = (*map(self._marked, new), *self._disagreements(target))

@@ -22,16 +22,17 @@ HINTS = ("shards", "localShapes", "collectives", "devices")
 class Options:
     """The options of an editor.
 
-    ``enable`` turns diagnostics on. ``devices`` is the number of devices that programs see, where they do not
-    state it; None when it is not known. ``settings`` are keys of the configuration that take precedence over
-    files, like options of the command line, and ``configuration`` is a file that is read instead of the
-    nearest one. With ``diagnosticMode`` ``workspace`` files that are not open are checked, too, if the editor
-    requests it; with ``auto`` only in folders with few files. ``debounce`` is the pause in typing, in
-    milliseconds, after which a text is checked. ``python`` is an interpreter that has JAX, and ``trusted`` is
-    true if the user trusts the workspace, so that its code may be run on request. ``askJax`` is true if JAX is
-    asked about functions that no overlay knows, in a trusted workspace. These three can be set at the start only. ``inlayHints`` turns kinds of inlay hints off: ``shards`` after specs, ``localShapes`` in
-    bodies of shard_map, and ``collectives`` at lines of a program that was compiled; and on, that hints tell
-    the number of ``devices``.
+    ``enable`` turns diagnostics on. ``devices`` is the number of devices that programs see, where they do
+    not state it; None when it is not known. ``settings`` are keys of the configuration that take precedence
+    over files, like options of the command line, and ``configuration`` is a file that is read instead of
+    the nearest one. With ``diagnosticMode`` ``workspace`` files that are not open are checked, too, if the
+    editor requests it; with ``auto`` only in folders with few files. ``debounce`` is the pause in typing,
+    in milliseconds, after which a text is checked. ``python`` is an interpreter that has JAX, and
+    ``trusted`` is true if the user trusts the workspace, so that its code may be run on request. ``askJax``
+    is true if JAX is asked about functions that no overlay knows, in a trusted workspace. These three can
+    be set at the start only. ``inlayHints`` turns kinds of inlay hints off: ``shards`` after specs,
+    ``localShapes`` in bodies of shard_map, and ``collectives`` at lines of a program that was compiled; and
+    on, that hints tell the number of ``devices``.
     """
 
     enable: bool = True
