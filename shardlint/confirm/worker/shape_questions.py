@@ -37,9 +37,13 @@ _NAMED = {
         "jax.lax.Precision": ("DEFAULT", "HIGH", "HIGHEST"),
         "jax.lax.GatherScatterMode": ("CLIP", "FILL_OR_DROP", "ONE_HOT", "PROMISE_IN_BOUNDS"),
         "jax.image.ResizeMethod": ("NEAREST", "LINEAR", "LANCZOS3", "LANCZOS5", "CUBIC"),
+        "jax.numpy": (
+            "floating", "integer", "inexact", "number", "signedinteger", "unsignedinteger", "complexfloating",
+            "generic",
+        ),
     }.items()
     for name in names
-}
+}  # fmt: skip
 
 
 def _listed() -> dict[str, str]:
