@@ -2,7 +2,8 @@
 
 ## What it does
 Finds arrays of a tree that lie whole on every device beside siblings of the same shape that are split, and
-query, key and value kernels, or those of a gate and its input, that are split crosswise.
+query, key and value kernels, or those of a gate and its input, that are split crosswise. And optimizer state
+that lies whole on every device though the parameters that it is for are split.
 
 ## Why is this bad?
 Kernels that stand beside each other and have one shape are laid out alike, as a rule. Where a table of
@@ -68,7 +69,7 @@ last or the one before it. Of two that differ it is an information, since either
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from shardlint.laws.core.values import Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api
@@ -79,11 +80,12 @@ from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 _APIS = (Api.DEVICE_PUT, Api.JIT_IN, Api.JIT_OUT)
 #: A key of a path in words: ``['kernel']``, ``.kernel``; such a key may be a path itself (``attn/kernel``).
 _KEY = re.compile(r"\['([^']+)'\]|\.(\w+)")
+_KEYS = re.compile(r"\['([^']+)'\]|\.(\w+)|\[(\d+)\]")
 
 
 def check(uses: Sequence[Placement], settings: RuleSettings) -> Iterable[tuple[Use, Problem]]:
     """Report each whole array among siblings most of which are split."""
-    calls: dict[Hashable, dict[str, Placement]] = {}
+    calls: dict[tuple[Hashable, ...], dict[str, Placement]] = {}
     for use in uses:
         if _splits(use) is not None and use.variants == 1:
             calls.setdefault((use.place, use.environment.entry, use.mesh), {}).setdefault(use.subject, use)
@@ -102,6 +104,48 @@ def check(uses: Sequence[Placement], settings: RuleSettings) -> Iterable[tuple[U
                 if id(use) not in reported:
                     reported.add(id(use))
                     yield use, _problem(use, split[0], len(split) > len(whole))
+    yield from _states(calls)
+
+
+def _states(calls: Mapping[tuple[Hashable, ...], Mapping[str, Placement]]) -> Iterator[tuple[Use, Problem]]:
+    """Yield the first array of each tree that lies whole, with the keys and shapes of one that is split."""
+    parameters: dict[Hashable, Placement] = {}
+    for (_, *where), tree in calls.items():
+        for use in tree.values():
+            if _splits(use):
+                parameters.setdefault((tuple(where), _keys(use.subject), use.shape), use)
+    for (_, *where), tree in calls.items():
+        whole = []
+        for use in tree.values():
+            keys = _keys(use.subject)
+            # An optimizer's state is a tuple of tuples; what has other names in front is another tree.
+            first = next((i for i, key in enumerate(keys) if not isinstance(key, int)), len(keys))
+            first += first < len(keys) and keys[first] in _STATES
+            held = parameters.get((tuple(where), keys[first:], use.shape))
+            if held is not None and 1 < first < len(keys) and _splits(use) is False:
+                whole.append((use, held))
+        if whole:
+            use, held = whole[0]
+            more = f", as {len(whole) - 1} more do" if len(whole) > 1 else ""
+            yield (
+                use,
+                Problem(
+                    f"{use.subject} lies whole on every device{more}; {held.subject}, of the same name and "
+                    f"shape {use.shape}, is split by {held.spec}: state for a parameter is laid out as it is",
+                    use.place,
+                    severity=Severity.INFO,
+                ),
+            )
+
+
+#: Names of what optimizers keep for each parameter.
+_STATES = frozenset({"mu", "nu", "trace", "ema", "momentum", "sum_of_squares"})
+
+
+def _keys(subject: str) -> tuple[str | int, ...]:
+    """Return the keys of an array's path in its tree."""
+    path = _KEYS.findall(subject.split(" of `")[0])
+    return tuple(int(index) if index else one or other for one, other, index in path)
 
 
 def _families(tree: Iterable[Placement]) -> Iterator[list[Placement]]:

@@ -80,7 +80,8 @@ def note_unlike(call: Call, tree: Value) -> None:
     for array, path in arrays_at(tree):
         if UNLIKE in array.traits and (array.dtype or "").startswith(("float", "bfloat")):
             name = f"{call.interpreter.written(call.place_of(0, 'tree')) or ''}{path}"
-            silent = f"{f'`{name}`' if name else 'the stack'} differs from device to device of the `pmap` that returned it"
+            what = f"`{name}`" if name else "the stack"
+            silent = f"{what} differs from device to device of the `pmap` that returned it"
             record_of_value(
                 call.interpreter, "flax.jax_utils.unreplicate", Accepted(), call.place, silent=silent
             )
