@@ -70,6 +70,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from shardlint.laws.core.values import Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api
@@ -85,7 +86,7 @@ _KEYS = re.compile(r"\['([^']+)'\]|\.(\w+)|\[(\d+)\]")
 
 def check(uses: Sequence[Placement], settings: RuleSettings) -> Iterable[tuple[Use, Problem]]:
     """Report each whole array among siblings most of which are split."""
-    calls: dict[tuple[Hashable, ...], dict[str, Placement]] = {}
+    calls: dict[tuple[Any, ...], dict[str, Placement]] = {}
     for use in uses:
         if _splits(use) is not None and use.variants == 1:
             calls.setdefault((use.place, use.environment.entry, use.mesh), {}).setdefault(use.subject, use)
@@ -107,7 +108,7 @@ def check(uses: Sequence[Placement], settings: RuleSettings) -> Iterable[tuple[U
     yield from _states(calls)
 
 
-def _states(calls: Mapping[tuple[Hashable, ...], Mapping[str, Placement]]) -> Iterator[tuple[Use, Problem]]:
+def _states(calls: Mapping[tuple[Any, ...], Mapping[str, Placement]]) -> Iterator[tuple[Use, Problem]]:
     """Yield the first array of each tree that lies whole, with the keys and shapes of one that is split."""
     parameters: dict[Hashable, Placement] = {}
     for (_, *where), tree in calls.items():
