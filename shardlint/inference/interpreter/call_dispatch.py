@@ -52,6 +52,7 @@ from shardlint.inference.evaluation.mutation import OF_ARRAYS, set_attribute
 from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.interpreter.functions import bind_parameters
 from shardlint.inference.machine.code_reads import look_at
+from shardlint.inference.machine.recursion import goes_down
 from shardlint.inference.machine.variable_reads import ENVIRONMENT, note_read
 from shardlint.inference.overlays.asked_functions import answered, or_answered
 from shardlint.inference.overlays.class_hooks import method_context
@@ -214,7 +215,7 @@ def _call_function(
         interpreter.cut = True
         return unfollowed(interpreter, function, args, kwargs, "calls nest too deep")
     interpreter.deepest = max(interpreter.deepest, nested)
-    if running.count(code) >= 2:
+    if running.count(code) >= 2 and not goes_down(interpreter, code, args):
         # The results of calls inside the first activation depend on it.
         changed(next(f.scope.born for f in interpreter.frames if f.function is code))
         return unfollowed(interpreter, function, args, kwargs, "recursion")

@@ -28,6 +28,7 @@ from shardlint.inference.evaluation.budget import Exhausted
 from shardlint.inference.evaluation.context import Frame, Scope
 from shardlint.inference.evaluation.iterators import STEPS, Drawn, made
 from shardlint.inference.machine.generator_body import GeneratorBody
+from shardlint.inference.machine.recursion import goes_down
 from shardlint.inference.machine.variable_reads import noting_reads, read_of
 from shardlint.inference.store.effect_log import changed
 from shardlint.inference.store.identity_set import Once
@@ -121,7 +122,10 @@ def run_body(interpreter: Machine, value: Value) -> Value:
         return Unknown("no generator")
     nested = sum(not frame.scope.is_comprehension for frame in interpreter.frames)
     interpreter.reached.add(function.code.key)
-    if nested > interpreter.limit or interpreter.running(function.code) >= 2:
+    endless = interpreter.running(function.code) >= 2 and not goes_down(
+        interpreter, function.code, [*arguments.items.values()]
+    )
+    if nested > interpreter.limit or endless:
         interpreter.cut = True
         return Unknown("a generator that is not followed")
     interpreter.deepest = max(interpreter.deepest, nested)

@@ -35,6 +35,7 @@ from shardlint.inference.overlays.arrays.operands import (
 from shardlint.inference.overlays.flax.common.layer_shapes import dim_of, dims_of, spatial_ints
 from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
 from shardlint.inference.overlays.jax.shard_map.equal_draws import note_layer
+from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.laws.core.dims import Dim, Shape, floordiv
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
@@ -308,7 +309,7 @@ def _norm_call(f: Forward) -> Value:
         unresolved("a state")
     if shape is not None:
         same_shape([x.shape, tuple(dim_of(item) for item in as_items(shape) or ())])
-    return Array(x.shape, x.dtype)
+    return _same(f)
 
 
 def _gates(count: int) -> Callable[[Build], dict[str, Value]]:
@@ -365,7 +366,8 @@ def _lambda_call(f: Forward) -> Value:
 
 def _same(f: Forward) -> Value:
     x = f.input(0, "x")
-    return Array(x.shape, x.dtype)
+    operands = (x, *(value for value in f.layer.fields.values() if isinstance(value, Array)))
+    return computed(f.call.interpreter, Array(x.shape, x.dtype), operands)
 
 
 def _dropout(f: Forward) -> Value:
