@@ -401,7 +401,7 @@ class Linter:
             without_errors,
             without_other_meshes,
         )
-        from shardlint.engine.releases import ReleaseResults
+        from shardlint.engine.releases import ReleaseResults, turns_of
 
         known = known or ReleaseResults(self.analyze_at)
         base = self._judge(results)
@@ -429,9 +429,8 @@ class Linter:
             again = known.at(asking, release, defaults=True)
             seen += again
             base = with_defaults(base, self._judge(with_newer(results, again)))
-        turns = {turn for result in seen for turn in result.noticed.turns}
         failures = findings_of(p for result in seen[len(results) :] for p in result.problems)
-        return [*failures, *merged(base, told)], turns
+        return [*failures, *merged(base, told)], turns_of(seen)
 
     def _unresolved(self, sources: Sequence[Source]) -> list[Finding]:
         """Return a note for each call of a sharding API about which something is not known."""

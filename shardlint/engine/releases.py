@@ -8,9 +8,9 @@ from collections.abc import Callable, Hashable, Sequence
 from shardlint.engine.work_item import Analyzed
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.core.verdicts import Rejected
-from shardlint.laws.versions import Release, changed_causes, spans_text
+from shardlint.laws.versions import Release, changed_causes, deprecations, spans_text, state_of
 from shardlint.model.findings import Finding, Severity
-from shardlint.model.uses import ApiReference
+from shardlint.model.uses import ApiReference, Use
 from shardlint.source import Source
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -48,13 +48,40 @@ class ReleaseResults:
         """Return the results of sources on a release that is not newer than those before."""
         left = [one for one in sources if self._may_differ((one.path, mesh, defaults), release)]
         self.add(self._analyze(left, release, mesh, defaults), release, mesh, defaults)
-        return [self._latest[source.path, mesh, defaults][1] for source in sources]
+        latest = (self._latest[source.path, mesh, defaults] for source in sources)
+        return [_before_deprecations(one, newer, release) for newer, one in latest]
 
     def _may_differ(self, key: tuple[str, Mesh | None, bool], release: Release) -> bool:
         if key not in self._latest:
             return True
         newer, one = self._latest[key]
         return any(release < turn <= newer for turn in one.noticed.turns)
+
+
+def _before_deprecations(result: Analyzed, newer: Release, release: Release) -> Analyzed:
+    """Return the result on an older release, given that it differs at most in what is deprecated."""
+    names = {use.name for use in result.uses if isinstance(use, ApiReference)}
+    if not any(release < turn <= newer for name in names for turn in deprecations(name)):
+        return result
+    uses = [
+        dataclasses.replace(use, release=release) if isinstance(use, ApiReference) else use
+        for use in result.uses
+        if not isinstance(use, ApiReference) or _is_used(use.name, release)
+    ]
+    return dataclasses.replace(result, uses=uses)
+
+
+def _is_used(name: str, release: Release) -> bool:
+    """Return whether a reference to a name is a use on a release: it is missing there, or deprecated."""
+    state = state_of(name, release)
+    return state is not None and (not state.there or state.deprecated)
+
+
+def turns_of(results: Sequence[Analyzed]) -> set[Release]:
+    """Return the releases at which results may differ, or a name that they use is deprecated."""
+    names = {use.name for one in results for use in one.uses if isinstance(use, ApiReference)}
+    noticed = (turn for one in results for turn in one.noticed.turns)
+    return {*noticed, *(release for name in names for release in deprecations(name))}
 
 
 Releases = tuple[Release, ...]

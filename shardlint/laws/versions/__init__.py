@@ -2,8 +2,8 @@
 
 `releases` has `Release` and `Target`, the range of releases that a project supports. `queries` answers
 questions about one release (does a name exist, does a law hold) from the tables `api_changes`, `law_changes`
-and `public_names`; `turns` returns the releases at which an answer changes. The tables are long, and loaded
-on demand.
+and `public_names`; `turns` and `deprecations` return the releases at which an answer changes. The tables are
+long, and loaded on demand.
 """
 
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from shardlint.laws.versions.queries import (
         ApiState,
         changed_causes,
+        deprecations,
         holds,
         is_removed,
         rejected_at,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ASSUMED", "ASSUMED_ONLY", "NEWEST", "OLDEST", "RELEASES", "ApiState", "Release", "Target", "TargetError",
-    "changed_causes", "holds", "is_removed", "only", "parse_target", "rejected_at",
+    "changed_causes", "deprecations", "holds", "is_removed", "only", "parse_target", "rejected_at",
     "spans_text", "state_of", "turns", "turns_of_law",
 ]  # fmt: skip
 

@@ -113,9 +113,19 @@ def holds(behaviour: str, release: Release = ASSUMED) -> bool:
 
 @cache
 def turns(name: str) -> frozenset[Release]:
-    """Return the releases at which the state of a name, argument or behaviour changes."""
+    """Return the releases at which a name, argument or behaviour comes or goes."""
+    return frozenset(_order(row) for row in _events(name) if row.event is not Event.DEPRECATED)
+
+
+@cache
+def deprecations(name: str) -> frozenset[Release]:
+    """Return the releases that deprecate a name: its use warns, and a program means the same as before."""
+    return frozenset(_order(row) for row in _events(name) if row.event is Event.DEPRECATED)
+
+
+def _events(name: str) -> tuple[Row, ...]:
     subject = _known(name)
-    return frozenset(_order(row) for row in _rows()[subject]) if subject is not None else frozenset()
+    return () if subject is None else _rows()[subject]
 
 
 def rejected_at(release: Release, verdict: Rejected, api: str | None = None) -> Rejected | Undecided:
