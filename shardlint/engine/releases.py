@@ -10,7 +10,7 @@ from shardlint.laws.core.values import Mesh
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.versions import Release, changed_causes, deprecations, spans_text, state_of
 from shardlint.model.findings import Finding, Severity
-from shardlint.model.uses import ApiReference, Use
+from shardlint.model.uses import ApiReference
 from shardlint.source import Source
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -118,6 +118,14 @@ def test_the_target_is_what_the_project_requires(tmp_path: Path, project: str, t
         ({"requirements.txt": "jax==0.6.2", "sub/requirements.txt": "jax==0.7.1"}, "0.7.1"),
         ({"requirements.txt": "jax==0.6.2", "sub/pyproject.toml": "[project]\nname = 'a'"}, None),
         ({"requirements.txt": "jax==0.2.12"}, "0.2.12"),
+        ({"requirements.txt": "jax[cuda12]==0.6.2 -f https://example.org/wheels.html"}, "0.6.2"),
+        ({"environment.yml": "dependencies:\n- python=3.11\n- jax=0.6.2\n"}, "0.6.2"),
+        ({"environment.yml": "dependencies: [python, conda-forge::jax=0.7.1=cpu_0]"}, "0.7.1"),
+        ({"environment.yaml": "dependencies:\n- pip:\n  - jax[tpu]==0.8.1 -f here\n"}, "0.8.1"),
+        ({"environment.yml": "dependencies: [jax>=0.6]"}, ">=0.6"),
+        ({"environment.yml": "dependencies: [jax, jaxlib=0.6.2, pip: 7, {pip: [1, jaxopt==0.8]}]"}, None),
+        ({"environment.yml": "- jax==0.6.2"}, None),
+        ({"environment.yml": "dependencies: [jax==0.6.2"}, None),
     ],
 )
 def test_other_files_that_state_requirements_count(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from shardlint.config.errors import ConfigError
 from shardlint.config.loading.layers import read_toml
+from shardlint.config.loading.logical_axes import parse_yaml
 from shardlint.source.workspace import file_access
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ _LITERAL = re.compile(
     r"""^[^#\n]*?(["'])(jax\s*(?:\[[^\]"'\n]*\])?\s*[=~<>!][^"'\n]*)\1""", re.IGNORECASE | re.MULTILINE
 )
 #: What a line of `requirements.txt` may have after a requirement: options, a continuation, a comment.
-_OPTIONS = re.compile(r"\s+(?:--|#|\\).*|\\$")
+_OPTIONS = re.compile(r"\s+(?:-|#|\\).*|\\$")
+#: conda's ``channel::name=version=build``.
+_CONDA = re.compile(r"(?:[\w.-]+::)?(jax)\s*=\s*([\d.]+)[^=]*(?:=.*)?")
 
 #: The version in JAX's own `jax/version.py`, and the most bytes read of it and of lists of requirements.
 _OWN = re.compile(r'^_version = "([\d.]+)"', re.MULTILINE)
@@ -32,8 +35,9 @@ _MOST = 100_000
 def requirement_in(folder: str) -> tuple[Target, str] | None:
     """Return the releases of JAX that a folder's files allow, and the file; None if none states a bound.
 
-    `pyproject.toml` takes precedence over `setup.cfg`, `setup.py` and `requirements.txt`. The repository of
-    JAX itself is of its own release. Errors in these files are not reported: other tools do that.
+    `pyproject.toml` takes precedence over `setup.cfg`, `setup.py`, `requirements.txt` and conda's
+    `environment.yml`. The repository of JAX itself is of its own release. Errors in these files are not
+    reported: other tools do that.
     """
     for name, requirements in _STATED.items():
         file = os.path.join(folder, name)
@@ -103,12 +107,30 @@ def _of_requirements(file: str) -> Iterator[str]:
     return (_OPTIONS.sub("", line) for line in _text(file).splitlines())
 
 
+def _of_environment(file: str) -> Iterator[str]:
+    """Yield the requirements of conda's environment, and those that it leaves to pip."""
+    from yaml import YAMLError
+
+    try:
+        environment = parse_yaml(file_access.read(file, _MOST))
+    except (YAMLError, ValueError, RecursionError):
+        return
+    listed = environment.get("dependencies") if isinstance(environment, dict) else None
+    for one in listed if isinstance(listed, list) else ():
+        if isinstance(one, str):
+            yield _CONDA.sub(r"\1==\2", one)
+        elif isinstance(one, dict):
+            yield from (_OPTIONS.sub("", line) for line in _strings(one.get("pip")))
+
+
 #: The files that state requirements, in order of precedence, and what reads them.
 _STATED: Mapping[str, Callable[[str], Iterator[str]]] = {
     "pyproject.toml": _of_pyproject,
     "setup.cfg": _of_setup_cfg,
     "setup.py": _of_setup_py,
     "requirements.txt": _of_requirements,
+    "environment.yml": _of_environment,
+    "environment.yaml": _of_environment,
 }
 
 

@@ -96,8 +96,8 @@ def _from_file(file: Any, path: Any, key: str, folder: str) -> tuple[LogicalRule
 def _document(full: str, file: str, key: str) -> Any:
     """Return the contents of a file as data: YAML tags create only plain values."""
     readers: dict[str, Callable[[bytes], Any]] = {
-        ".yaml": _yaml,
-        ".yml": _yaml,
+        ".yaml": parse_yaml,
+        ".yml": parse_yaml,
         ".toml": lambda text: tomllib.loads(text.decode()),
         ".json": json.loads,
     }
@@ -116,7 +116,8 @@ def _document(full: str, file: str, key: str) -> Any:
         raise ConfigError(f'"{key}": "{file}" cannot be read: {reason}') from None
 
 
-def _yaml(text: bytes) -> Any:
+def parse_yaml(text: bytes) -> Any:
+    """Return the data of a YAML text. Raises ValueError, RecursionError or `yaml.YAMLError`."""
     import yaml
 
     class Loader(yaml.SafeLoader):
