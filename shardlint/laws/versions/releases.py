@@ -78,9 +78,14 @@ class Target:
         return tuple(release for release in RELEASES if release in self)
 
     @property
+    def is_older(self) -> bool:
+        """Return whether the project means a release that is older than all known ones."""
+        return self.beyond and self.high == OLDEST
+
+    @property
     def note(self) -> str:
         """Return what to tell of a target beyond the known releases."""
-        side, end = ("newer", "newest") if self.low == NEWEST else ("older", "oldest")
+        side, end = ("older", "oldest") if self.is_older else ("newer", "newest")
         return f"the JAX meant is {side} than {self.low}, the {end} one known, and judged as that"
 
     def __str__(self) -> str:

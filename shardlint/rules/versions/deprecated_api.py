@@ -55,7 +55,7 @@ from shardlint.rules.shared_fixes import with_new_name
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
     """Report a deprecated name, if all targeted releases have its replacement."""
     state = state_of(use.name, use.release)
-    if state is None or not state.deprecated or state.row is None:
+    if state is None or not state.deprecated or state.row is None or settings.target.is_older:
         return
     if is_removed(first_name(state.row.instead), settings.target.low):
         return

@@ -43,7 +43,7 @@ def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
     It is a warning where it is not certain that the name is reached.
     """
     state = state_of(use.name, use.release)
-    if state is None or state.there or state.row is None or is_argument(use.name):
+    if state is None or state.there or state.row is None or is_argument(use.name) or settings.target.is_older:
         return
     if (use.reached and not isinstance(use.verdict, Rejected)) or is_guarded(use):
         return
