@@ -10,6 +10,7 @@ from consequences import found, of_pages, value
 
 HEADER = """import flax.linen as nn
 import jax, jax.numpy as jnp
+import sys
 from contextlib import nullcontext
 from flax.core import meta
 from jax._src.mesh import thread_resources
@@ -17,6 +18,7 @@ from jax.sharding import AxisType, PartitionSpec as P
 mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 one = jax.make_mesh((1,), ("data",), axis_types=(AxisType.Auto,), devices=jax.devices()[:1])
 RULES = [("batch", "data")]
+spec = P("data") if len(sys.argv) < 99 else None
 def has_mesh():
     return bool(jax.sharding.get_abstract_mesh().axis_names)
 def mesh_in_force():
@@ -34,6 +36,10 @@ HELPERS = {
     "indirect": "if not has_mesh():\n        return x",
     "both": "if mesh_in_force().empty:\n        return x",
     "neither": "pass",
+    "first the other": "if spec is None:\n        return x\n"
+    "    if thread_resources.env.physical_mesh.empty and not has_mesh():\n        return x\n"
+    "    jax.sharding.get_abstract_mesh()",
+    "then the other": "if jax.sharding.get_abstract_mesh().empty and spec is None:\n        return x",
 }
 SETTERS = ("with mesh:", "with jax.set_mesh(mesh):", "with one:")
 

@@ -273,7 +273,8 @@ class Frame:
     ``called_at`` is where a known caller calls it. ``yields`` are what a generator gave, with the contexts
     and how many uses there were; ``unsure`` tells that it may give them otherwise. ``inside`` are the path
     and the number of passes without recording around its body. ``doubts`` counts the doubtful paths in it.
-    ``overlooked`` is a mesh that is set, but not the answer to its last question (`Evaluator.note_query`).
+    ``overlooked`` is a mesh that is set, but not the answer to its last question (`Evaluator.note_query`),
+    which came after ``answered`` of its returns.
     ``bound`` are the arguments by parameter, ``held`` what stands for them since, ``given`` the donations of
     those of them that it gave to jitted functions.
     """
@@ -292,6 +293,7 @@ class Frame:
     inside: tuple[tuple[int, ...], int] = ((), 0)
     doubts: int = 0
     overlooked: MeshValue | None = None
+    answered: int = 0
     bound: Mapping[str, Value] = field(default_factory=dict)
     held: dict[str, Value] = field(default_factory=dict)
     given: list[Any] = field(default_factory=list)

@@ -228,7 +228,7 @@ class Interpreter:
     def note_query(self, overlooked: MeshValue | None) -> None:
         """Record that the running function asked for the mesh in force (see `Evaluator`)."""
         if self.frames:
-            self.frame.overlooked = overlooked
+            self.frame.overlooked, self.frame.answered = overlooked, len(self.frame.returns)
 
     @property
     def scope(self) -> Scope:

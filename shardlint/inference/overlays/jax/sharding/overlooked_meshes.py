@@ -34,17 +34,17 @@ def overlooked_mesh(
 def note_skipped(
     interpreter: Evaluator, frame: Frame, around: Frame | None, bound: Mapping[str, Value]
 ) -> None:
-    """Record a function that overlooked a mesh and returned an argument as it is; a function that returns
-    something else may have told its caller that there is no mesh."""
+    """Record a function that overlooked a mesh and then returned an argument as it is, whatever else it
+    depends on; one that returned no array may have told its caller that there is no mesh."""
     assert frame.overlooked is not None
     given = {id(value): name for name, value in bound.items() if isinstance(value, Array)}
-    name = next((given[id(value)] for value in frame.returns if id(value) in given), None)
-    if name is None:
-        if around is not None and not any(isinstance(value, Array) for value in frame.returns):
-            around.overlooked = frame.overlooked
-    elif frame.function is not None and frame.called_at is not None:
-        skipped = f"`{frame.function.name}` finds no mesh and returns `{name}` as it is"
+    returns = frame.returns[frame.answered :]
+    names = [given.get(id(value)) for value in returns]
+    if names and None not in names and frame.function is not None and frame.called_at is not None:
+        skipped = f"`{frame.function.name}` finds no mesh and returns `{names[0]}` as it is"
         record_overlooked(interpreter, frame.overlooked, skipped, frame.called_at)
+    elif around is not None and not any(isinstance(value, Array) for value in returns):
+        around.overlooked, around.answered = frame.overlooked, len(around.returns)
 
 
 def record_overlooked(interpreter: Evaluator, mesh: MeshValue, effect: str, place: Place) -> None:
