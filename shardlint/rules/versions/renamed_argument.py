@@ -58,7 +58,13 @@ from shardlint.rules.shared_fixes import with_new_name
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
     """Report an argument that the release no longer takes."""
     state = state_of(use.name, use.release)
-    if state is None or state.there or state.row is None or not is_argument(use.name) or settings.target.is_older:
+    if (
+        state is None
+        or state.there
+        or state.row is None
+        or not is_argument(use.name)
+        or settings.target.is_older
+    ):
         return
     if use.reached and not isinstance(use.verdict, Rejected):
         return
