@@ -12,6 +12,7 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
     as_dim,
+    as_items,
     as_str,
     integer,
 )  # fmt: skip
@@ -187,18 +188,25 @@ def _spaced(
     return points
 
 
+def _size(value: Value | None) -> Dim:
+    """Return a size that is given as a number."""
+    if as_items(value) is not None:
+        unresolved("a size that is no number")
+    return shape_of(value)[0]
+
+
 def eye(call: Call) -> Value:
     """`eye(N, M, k, dtype)`."""
     n, m, _, dtype, *_ = call.bind("N", M=None, k=None, dtype=None, order=None, **_PLACEMENT)
-    (rows,) = shape_of(n)
-    (columns,) = shape_of(m) if given(m) else (rows,)
+    rows = _size(n)
+    columns = _size(m) if given(m) else rows
     return result(call, (rows, columns), dtype_argument(dtype, "float64"))
 
 
 def identity(call: Call) -> Value:
     """`identity(n, dtype)`."""
     n, dtype = call.bind("n", dtype=None)
-    (rows,) = shape_of(n)
+    rows = _size(n)
     return result(call, (rows, rows), dtype_argument(dtype, "float64"))
 
 

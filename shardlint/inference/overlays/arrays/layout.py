@@ -16,7 +16,7 @@ from shardlint.inference.domain.values import (
     as_size,
     shape_value,
 )
-from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     arrays_list,
@@ -402,6 +402,8 @@ def set_in_place(call: Call) -> Value:
 
 def resize_in_place(call: Call) -> Value:
     """`x.resize(2, 3)`, also of a value that may be a numpy array: it changes in place."""
+    if not call.args:
+        raise CannotBind(call.name)
     receiver, *sizes = call.args
     changes = not isinstance(receiver, Array) or receiver.numpy or receiver.shape is None
     if changes and sizes:

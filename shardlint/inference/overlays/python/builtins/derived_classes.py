@@ -25,7 +25,7 @@ from shardlint.inference.domain.values import (
     Value,
     unsized,
 )
-from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.evaluation.iterators import iterator_of
 from shardlint.inference.evaluation.mutation import set_item
@@ -121,7 +121,7 @@ def _typed(name: str, value: Value) -> Value:
 
 def _initialised(name: str, call: Call) -> Value:
     """``dict.__init__(self, ...)`` and ``list.__init__(self, ...)``."""
-    receiver, *args = call.args
+    receiver, *args = _receiver_first(call)
     held = _of(receiver)
     if not issubclass(HOLDERS[name], _FILLED):
         return NONE
@@ -177,7 +177,7 @@ def _set_item(call: Call) -> Value:
 
 
 def _del_item(call: Call) -> Value:
-    forget(_of(call.args[0]))
+    forget(_of(_receiver_first(call)[0]))
     return NONE
 
 
@@ -187,11 +187,11 @@ def _contains(call: Call) -> Value:
 
 
 def _len(call: Call) -> Value:
-    return call.interpreter.call(External("builtins.len"), [_of(call.args[0])], {}, call.place)
+    return call.interpreter.call(External("builtins.len"), [_of(_receiver_first(call)[0])], {}, call.place)
 
 
 def _iter(call: Call) -> Value:
-    return iterator_of(call.interpreter, _of(call.args[0]), call.place)
+    return iterator_of(call.interpreter, _of(_receiver_first(call)[0]), call.place)
 
 
 def _new(call: Call) -> Value:
@@ -201,6 +201,14 @@ def _new(call: Call) -> Value:
         return Unknown("an object of a class that is not known")
     kwargs = dict(call.kwargs.items())
     return new_instance(call.interpreter, cls, call.place, call.args[1:], kwargs, call.opaque)
+
+
+def _receiver_first(call: Call) -> Sequence[Value]:
+    """Return the arguments of a method that is called as its class's: the object is the first. Raises
+    CannotBind."""
+    if not call.args:
+        raise CannotBind(call.name)
+    return call.args
 
 
 def _of(receiver: Value | None) -> Value:
@@ -233,7 +241,7 @@ def _method(base: str, name: str) -> Callable[[Call], Value]:
     """Return a method of a class of Python's, called with an object of the program's class."""
 
     def apply(call: Call) -> Value:
-        receiver, *args = call.args
+        receiver, *args = _receiver_first(call)
         held = _of(receiver)
         kwargs = dict(call.kwargs.items())
         if (base, name) in _MAKING:

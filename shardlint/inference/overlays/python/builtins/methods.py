@@ -23,7 +23,7 @@ from shardlint.inference.domain.values import (
     as_int,
     looked_up,
 )
-from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.iterators import Items, spend
 from shardlint.inference.evaluation.mutation import extend
 from shardlint.inference.overlays.python.builtins.iterators import sort
@@ -93,8 +93,9 @@ def _extend(call: Call) -> Value:
 
 
 def _insert(call: Call) -> Value:
-    receiver = _mutable(call)
-    index = as_int(call.args[1]) if len(call.args) == 3 else None
+    if len(call.args) != 3:
+        raise CannotBind(call.name)
+    receiver, index = _mutable(call), as_int(call.args[1])
     if isinstance(receiver, ListValue) and receiver.items is not None:
         if index is None:
             forget(Tuple((receiver, call.args[2])))

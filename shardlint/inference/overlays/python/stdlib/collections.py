@@ -115,7 +115,7 @@ def equal_dicts(x: DictValue, y: DictValue, alike: Callable[[Value, Value], bool
 
 
 def _fromkeys(call: Call) -> Value:
-    keys, value = call.bind("iterable", "value") if len(call.args) > 1 else (*call.args, NONE)
+    keys, value = call.bind("iterable", value=NONE)
     known = None if keys is None else items_of(call.interpreter, keys, call.place)
     pairs_ = [hashable(key) for key in known or ()]
     if known is None or value is None or not all(found for found, _ in pairs_):

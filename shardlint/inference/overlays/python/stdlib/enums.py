@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from shardlint.inference.domain.classes import class_attribute, has_unknown_base, library_bases
 from shardlint.inference.domain.lattice import same
 from shardlint.inference.domain.values import (
+    NONE,
     Bound,
     ClassValue,
     Const,
@@ -132,11 +133,13 @@ def _auto(call: Call) -> Value:
 
 
 def _nonmember(call: Call) -> Value:
-    return LibraryObject("enum.nonmember", {"value": call.args[0]})
+    (value,) = call.bind("value")
+    return LibraryObject("enum.nonmember", {"value": value or NONE})
 
 
 def _given(call: Call) -> Value:
-    return call.args[0]
+    (value,) = call.bind("value")
+    return value or NONE
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {
