@@ -12,7 +12,6 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
     as_dim,
-    as_items,
     as_str,
     integer,
 )  # fmt: skip
@@ -36,6 +35,7 @@ from shardlint.inference.overlays.arrays.operands import (
     reject,
     result,
     shape_of,
+    size_of,
     truth,
     unresolved,
 )  # fmt: skip
@@ -188,25 +188,18 @@ def _spaced(
     return points
 
 
-def _size(value: Value | None) -> Dim:
-    """Return a size that is given as a number."""
-    if as_items(value) is not None:
-        unresolved("a size that is no number")
-    return shape_of(value)[0]
-
-
 def eye(call: Call) -> Value:
     """`eye(N, M, k, dtype)`."""
     n, m, _, dtype, *_ = call.bind("N", M=None, k=None, dtype=None, order=None, **_PLACEMENT)
-    rows = _size(n)
-    columns = _size(m) if given(m) else rows
+    rows = size_of(n)
+    columns = size_of(m) if given(m) else rows
     return result(call, (rows, columns), dtype_argument(dtype, "float64"))
 
 
 def identity(call: Call) -> Value:
     """`identity(n, dtype)`."""
     n, dtype = call.bind("n", dtype=None)
-    rows = _size(n)
+    rows = size_of(n)
     return result(call, (rows, rows), dtype_argument(dtype, "float64"))
 
 

@@ -298,6 +298,13 @@ def shape_of(value: Value | None) -> Shape:
     return shape
 
 
+def size_of(value: Value | None) -> Dim:
+    """Return a size that is given as a number."""
+    if as_items(value) is not None:
+        unresolved("a size that is no number")
+    return shape_of(value)[0]
+
+
 def signed_dims(value: Value) -> tuple[Dim, ...]:
     """Return the integers of a tuple or list, which may be negative; unknown ones are fresh."""
     return tuple(fresh(None) if (dim := as_size(item)) is None else dim for item in as_items(value) or ())

@@ -16,12 +16,13 @@ from shardlint.inference.overlays.arrays.operands import (
     operands,
     result,
     shape_of,
+    size_of,
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
 from shardlint.inference.overlays.jax.explicit.rules import random as random_rules
 from shardlint.inference.overlays.operations import MISSING, Dependence, Operation, library_table
-from shardlint.laws.core.dims import Dim, Shape, lower_bound
+from shardlint.laws.core.dims import Shape, lower_bound
 
 #: The dtype of a typed key with the default generator.
 KEY = "key<fry>"
@@ -192,8 +193,8 @@ def multivariate_normal(call: Call) -> Value:
 def orthogonal(call: Call) -> Value:
     """`orthogonal(key, n, shape)`: square matrices."""
     _, n, shape, dtype, m, _ = call.bind("key", "n", shape=None, dtype=None, m=None, out_sharding=None)
-    (rows,) = shape_of(n)
-    columns: Dim = shape_of(m)[0] if given(m) else rows
+    rows = size_of(n)
+    columns = size_of(m) if given(m) else rows
     lead = shape_of(shape) if given(shape) else ()
     return result(call, (*lead, rows, columns), dtype_argument(dtype, "float32"))
 

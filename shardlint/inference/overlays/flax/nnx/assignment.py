@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from shardlint.inference.domain.values import NONE, Array, Const, LibraryObject, Value
-from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays.arrays.operands import Stop, operand
@@ -56,9 +56,9 @@ def _set_part(interpreter: Evaluator, variable: LibraryObject, key: Value, value
 
 def _set_variable_attribute(call: Call) -> Value:
     """``p.value = v``; any other attribute is metadata."""
-    variable, name, value = call.args
-    assert isinstance(variable, LibraryObject)
-    assert isinstance(name, Const)
+    variable, name, value = call.bind("self", "name", "value")
+    if not isinstance(variable, LibraryObject) or not isinstance(name, Const) or value is None:
+        raise CannotBind(call.name)
     if name.value in ("value", "raw_value"):
         assign(call.interpreter, variable, value)
         return NONE
@@ -70,16 +70,18 @@ def _set_variable_attribute(call: Call) -> Value:
 
 
 def _set_variable_item(call: Call) -> Value:
-    variable, key, value = call.args
-    assert isinstance(variable, LibraryObject)
+    variable, key, value = call.bind("self", "key", "value")
+    if not isinstance(variable, LibraryObject) or key is None or value is None:
+        raise CannotBind(call.name)
     _set_part(call.interpreter, variable, key, value)
     return NONE
 
 
 def _set_state(call: Call) -> Value:
     """``state[key] = value``, ``state.name = value``; a nested state is stored as its tree."""
-    state, key, value = call.args
-    assert isinstance(state, LibraryObject)
+    state, key, value = call.bind("self", "key", "value")
+    if not isinstance(state, LibraryObject) or key is None or value is None:
+        raise CannotBind(call.name)
     below = isinstance(value, LibraryObject) and value.kind == state.kind
     target = value.fields["tree"] if below and isinstance(value, LibraryObject) else value
     set_item(call.interpreter, state.fields["tree"], key, target, call.place)

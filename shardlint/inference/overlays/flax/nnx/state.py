@@ -283,8 +283,8 @@ def entry(receiver: LibraryObject, name: str) -> Value | None:
 
 def _item(call: Call) -> Value:
     """``state[key]``: a variable, or a nested state."""
-    receiver, key = call.args
-    if not isinstance(receiver, LibraryObject):
+    receiver, key = call.bind("self", "key")
+    if not isinstance(receiver, LibraryObject) or key is None:
         return call.unknown("the state is not known")
     return _below(receiver, call.interpreter.item(receiver.fields["tree"], key, call.place))
 

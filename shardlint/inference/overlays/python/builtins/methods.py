@@ -124,6 +124,8 @@ def _pop_left(call: Call) -> Value:
 
 def _append_left(call: Call) -> Value:
     """``deque.appendleft(x)``."""
+    if len(call.args) != 2:
+        raise CannotBind(call.name)
     receiver = _mutable(call)
     if isinstance(receiver, ListValue) and receiver.items is not None:
         receiver.items.insert(0, call.args[1])

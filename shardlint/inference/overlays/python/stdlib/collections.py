@@ -20,7 +20,7 @@ from shardlint.inference.domain.values import (
     as_int,
     is_none,
 )
-from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.iterators import items_of
 from shardlint.laws.core.values import Unknown
 
@@ -183,7 +183,10 @@ def _set_method(name: str) -> Callable[[Call], Value]:
             parts.append(items)
         if not isinstance(receiver, SetValue) or receiver.items is None or call.opaque or call.kwargs:
             return Unknown(f"`set.{name}` of something unknown")
-        made = getattr(receiver.items, name)(*parts)
+        try:
+            made = getattr(receiver.items, name)(*parts)
+        except TypeError:
+            raise CannotBind(call.name) from None
         return SetValue(made, frozen=receiver.frozen) if isinstance(made, frozenset) else Const(made)
 
     return apply
