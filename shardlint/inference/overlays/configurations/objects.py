@@ -7,7 +7,7 @@ are not what is written, and the annotations of a structured one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 from shardlint.inference.domain.builtin_bases import HELD
 from shardlint.inference.domain.classes import all_fields
@@ -170,19 +170,16 @@ def tree_of(
     return value if isinstance(value, Integer) else UNKNOWN
 
 
-def _tree_of_config(value: Instance, inner: object, resolved: bool) -> Node:
+def _tree_of_config(value: Instance, inner: Callable[[Value], Node], resolved: bool) -> Node:
     held, written = value.attributes.get(HELD), value.attributes.get(_WRITTEN)
-    known = isinstance(written, DictValue) and written.items is not None and not value.forgotten
-    if not known or not isinstance(held, DictValue | ListValue) or held.items is None:
+    texts = written.items if isinstance(written, DictValue) and not value.forgotten else None
+    if texts is None or not isinstance(held, DictValue | ListValue) or held.items is None:
         return UNKNOWN
-    assert callable(inner) and isinstance(written, DictValue)
-    texts = written.items or {}
 
     def item(key: Hashable, one: Value) -> Node:
         text = texts.get(key)
         if not isinstance(text, Const) or (resolved and text.value != "???"):
-            found: Node = inner(one)
-            return found
+            return inner(one)
         return text if is_missing(text) else Interpolation(str(text.value), text.origin)
 
     if isinstance(held, ListValue):
@@ -194,9 +191,10 @@ def _tree_of_config(value: Instance, inner: object, resolved: bool) -> Node:
     return Map({key: item(key, one) for key, one in (held.items or {}).items()})
 
 
-def _structured(interpreter: Evaluator, value: ClassValue | Instance, inner: object, place: Place) -> Node:
+def _structured(
+    interpreter: Evaluator, value: ClassValue | Instance, inner: Callable[[Value], Node], place: Place
+) -> Node:
     """Return the tree of a dataclass or of an object of one; a member of an enumeration itself."""
-    assert callable(inner)
     cls = value if isinstance(value, ClassValue) else value.cls
     if isinstance(value, Instance) and cls.members is not None:
         return value

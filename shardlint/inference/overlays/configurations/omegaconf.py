@@ -177,8 +177,10 @@ def _select(call: Call) -> Value:
     if name is None or default is None or not is_config(cfg):
         return UNKNOWN
     for step in name.split("."):
-        held = value.attributes.get(HELD) if isinstance(value, Instance) and is_config(value) else None
-        if not isinstance(held, DictValue) or held.items is None or written_of(value) is None:  # type: ignore[arg-type]
+        if not isinstance(value, Instance) or not is_config(value) or written_of(value) is None:
+            return UNKNOWN
+        held = value.attributes.get(HELD)
+        if not isinstance(held, DictValue) or held.items is None:
             return UNKNOWN
         if step not in held.items:
             return default
@@ -234,12 +236,11 @@ def _from_cli(call: Call) -> Value:
 
 def _items(call: Call) -> tuple[Instance, DictValue] | None:
     """Return the receiver of a method and what it holds, None where that is not known."""
-    receiver = call.args[0] if call.args else None
+    receiver = call.args[0] if call.args else NONE
     held = receiver.attributes.get(HELD) if isinstance(receiver, Instance) else None
-    known = isinstance(held, DictValue) and held.items is not None and written_of(receiver) is not None  # type: ignore[arg-type]
-    return (
-        (receiver, held) if known and isinstance(receiver, Instance) and isinstance(held, DictValue) else None
-    )
+    if not isinstance(receiver, Instance) or not isinstance(held, DictValue) or held.items is None:
+        return None
+    return None if written_of(receiver) is None else (receiver, held)
 
 
 def _attribute(call: Call) -> Value:
@@ -280,12 +281,10 @@ def _set(call: Call) -> Value:
 
 def _changed(call: Call) -> Value:
     """A method that changes a configuration in a way that is not followed."""
-    receiver = call.args[0] if call.args else NONE
-    found = UNKNOWN
-    lose(receiver)
+    lose(call.args[0] if call.args else NONE)
     for value in (*call.args[1:], *call.kwargs.values()):
         forget(value)
-    return found
+    return UNKNOWN
 
 
 def _has(call: Call) -> Value:
