@@ -128,8 +128,9 @@ def note_donated_twice(
     """Record an array that is donated and certainly is another argument, or part of one, as well."""
     groups: dict[Hashable, list[Leaf]] = {}
     for index, value in enumerate(args):
-        written = called.interpreter.written(called.place_of(index, ""))
-        for path, held in _holders(value, None if written is None else ("written", written)):
+        written = called.interpreter.written(called.place_of(index, "")) or ""
+        # An attribute or item may be another array each time that it is asked for: a property, `x[0]`.
+        for path, held in _holders(value, ("variable", written) if written.isidentifier() else None):
             groups.setdefault(held, []).append((index, path))
     twins = [leaves for leaves in groups.values() if len(leaves) > 1 and donated.keys() & set(leaves)]
     if not twins:
