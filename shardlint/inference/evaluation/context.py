@@ -68,6 +68,7 @@ class Context:
     whose caller is not known, who may have set up anything. ``replaced`` are the files of modules of which
     a test replaced something. ``test`` tells that a framework runs this as a test. ``forbidden`` are the axes
     of `jax.sharding.no_collectives`. ``device_axes`` are the names of the devices of enclosing `pmap`s.
+    ``options`` are those of JAX's configuration that a block sets (see `overlays.jax.configuration`).
     """
 
     mesh: MeshValue | Unknown | None = None
@@ -92,6 +93,7 @@ class Context:
     replaced: frozenset[str] = frozenset()
     forbidden: frozenset[str] = frozenset()
     device_axes: frozenset[str] = frozenset()
+    options: frozenset[str] = frozenset()
 
     @property
     def environment(self) -> Environment:

@@ -37,8 +37,12 @@ def each(
             interpreter.variants = (variants[0] * len(rows) + i, variants[1] * len(rows))
             interpreter.assumed = combined(assumed, tag) or assumed
             interpreter.context = context
+            given = len(interpreter.donations)
             with interpreter.forked(guards=guards):
                 results.append((act(value), tag))
+            if len(rows) > 1:
+                made = interpreter.donations[given:]
+                interpreter.donations[given:] = [donation.doubted() for donation in made]
             after.append(interpreter.context)
         context = met(context, after, "set for one of several possible values")
     finally:

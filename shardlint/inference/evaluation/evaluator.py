@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, Protocol
 
 from shardlint.inference.domain.donations import Gone
@@ -34,6 +35,10 @@ class Donation:
 
     value: Value
     lost: dict[str, Gone]
+
+    def doubted(self) -> Donation:
+        """Return a donation that may not have been made."""
+        return Donation(self.value, {path: replace(gone, certain=False) for path, gone in self.lost.items()})
 
 
 class Unseen(Protocol):

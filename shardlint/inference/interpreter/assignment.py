@@ -139,12 +139,11 @@ def _give_starred(interpreter: Machine, donation: Donation) -> None:
 
 def _give_on(interpreter: Machine, donation: Donation) -> None:
     """Tell the caller of the running function that it gave an argument away."""
-    frame, lost = interpreter.frame, donation.lost
+    frame = interpreter.frame
     if interpreter.scope is not frame.scope:
         return
-    if interpreter.path_since(frame.scope.path) or frame.returns or frame.exits:
-        lost = {path: replace(gone, certain=False) for path, gone in lost.items()}
-    frame.given.append(Donation(donation.value, lost))
+    doubtful = interpreter.path_since(frame.scope.path) or frame.returns or frame.exits
+    frame.given.append(donation.doubted() if doubtful else donation)
 
 
 def note_alias(interpreter: Machine, target: cst.BaseExpression, source: cst.BaseExpression) -> None:

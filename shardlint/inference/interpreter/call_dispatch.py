@@ -58,6 +58,7 @@ from shardlint.inference.overlays.asked_functions import answered, or_answered
 from shardlint.inference.overlays.class_hooks import method_context
 from shardlint.inference.overlays.command_lines.defaults import asks_environment, default_transfer
 from shardlint.inference.overlays.jax.explicit.results import finish_call
+from shardlint.inference.overlays.jax.host_views import note_result, note_unfollowed, note_views
 from shardlint.inference.overlays.jax.shard_map import equal_draws
 from shardlint.inference.overlays.jax.transforms.given_away import uses_gone
 from shardlint.inference.overlays.object_protocol import as_argument, object_call
@@ -166,6 +167,7 @@ def hand_over(interpreter: Machine, args: Sequence[Value], kwargs: dict[str, Val
     for value in (*args, *kwargs.values()):
         if is_iterator(value) and value.origin is not None:
             spend(interpreter, value, value.origin)
+    note_views(interpreter, (*args, *kwargs.values()))
     escape(args, kwargs)
     replace_named(interpreter, args)
     for value in (*args, *kwargs.values()):
@@ -329,6 +331,7 @@ def _call_external(
                 return told
         if function.name.startswith(READING_LIBRARIES):
             lose_code(*args, *kwargs.values())
+            note_unfollowed(interpreter, function.name, (*args, *kwargs.values()))
         else:
             hand_over(interpreter, args, kwargs)
         reason = f"`{function.name}` is not modelled"
@@ -443,6 +446,7 @@ def _attempt(handler: Callable[[Call], Value], call: Call) -> Value:
         found = handler(call)
         if uses_gone(call, call.name, found):
             return Unknown("JAX has deleted an operand")
+        note_result(call, found)
         unread = given.unread.copy() if given is not None else ()
         found = equal_draws.finish_call(call, finish_call(call, found))
     except CannotBind as problem:

@@ -266,6 +266,11 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> tuple[Value, C
 
         interpreter.context = replace(before, forbidden=forbidden_axes(manager))
         entered = NONE
+    elif isinstance(manager, LibraryObject) and manager.kind == "jax.config option":
+        from shardlint.inference.overlays.jax.configuration import options_in
+
+        interpreter.context = replace(before, options=options_in(interpreter, manager))
+        entered = NONE
     elif isinstance(manager, LibraryObject) and manager.kind == "flax.logical_axis_rules":
         interpreter.context = replace(before, logical_rules=manager.fields["rules"])
     elif isinstance(manager, LibraryObject) and manager.kind == "expected":
@@ -345,6 +350,7 @@ def entered(interpreter: Machine, manager: Value, place: Place) -> Iterator[Valu
                 caught=before.caught,
                 expected=before.expected,
                 forbidden=before.forbidden,
+                options=before.options,
                 mesh=before.mesh if isinstance(manager, LibraryObject) else interpreter.context.mesh,
                 logical_rules=interpreter.context.logical_rules if keeps else before.logical_rules,
             )

@@ -16,6 +16,7 @@ from shardlint.inference.evaluation.monkeypatches import set_library_name
 from shardlint.inference.evaluation.release_queries import state_of, version_named
 from shardlint.inference.machine.module_run import Effect, ModuleRun
 from shardlint.inference.machine.variable_reads import Reads, note_variable, read_of
+from shardlint.inference.overlays.jax.configuration import set_by_environment
 from shardlint.inference.overlays.registry import canonical, names_under, transfer
 from shardlint.inference.programs.data_files import data_file
 from shardlint.inference.programs.worlds import World, leave
@@ -356,6 +357,7 @@ class Project:
         """Read the number of devices from ``os.environ["XLA_FLAGS"] = ...``; note that others are set."""
         if interpreter.settings.defaults:
             set_library_name(interpreter, f"os.environ.{as_str(key) or '*'}")
+        set_by_environment(interpreter, as_str(key))
         if as_str(key) != "XLA_FLAGS":
             return
         for option in options(value):

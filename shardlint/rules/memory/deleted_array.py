@@ -50,9 +50,11 @@ weights, change = step(weights, jnp.ones((64, 64)))
 ## What JAX says
 `RuntimeError`: `Array has been deleted with shape=float32[64,64]`, on CPU, too (JAX 0.10.2). Shape, dtype and
 sharding may still be asked for. An array that the function does not use, that no result can replace, or that
-jit moves to other devices first, is not deleted. An array that is given twice ends in a `JaxRuntimeError`
-(`Attempt to donate the same buffer twice`) on one device, and ends the process on several CPU devices. It is
-reported where both arguments are certainly the same: written alike, or the same dict, list or object.
+jit moves to other devices first, is not deleted; nor is one, on CPU, whose buffer a numpy array shares
+(`np.asarray`, `jax.device_get`), nor any with `jax_debug_nans` or `jax_disable_jit`. An array that is given
+twice ends in a `JaxRuntimeError` (`Attempt to donate the same buffer twice`) on one device, and ends the
+process on several CPU devices. It is reported where both arguments are certainly the same: written alike, or
+the same dict, list or object.
 
 ## References
 - https://docs.jax.dev/en/latest/faq.html#buffer-donation

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shardlint.inference.domain.values import Array, Bound, Devices, LibraryObject, Native, Value
+from shardlint.inference.domain.values import Array, Bound, Const, Devices, LibraryObject, Native, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import methods, shards
 from shardlint.inference.overlays.jax.explicit.results import finish_attribute, finish_method
 from shardlint.inference.overlays.jax.explicit.type_conversion import sharding_in_type
+from shardlint.inference.overlays.jax.host_views import note_views
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed
 from shardlint.inference.overlays.jax.shard_map.varying import spread
 from shardlint.inference.overlays.registry import Transfer
@@ -35,8 +36,13 @@ def _attribute(interpreter: Evaluator, value: Array, name: str, _: Place) -> Val
         return found.vary(value.variation) if isinstance(found, Array) else found
     if name in methods.METHODS:
         return Bound(Native(name, _spreading(methods.METHODS[name])), value)
+    if name == "__array__":
+        note_views(interpreter, [value])
     if name in ("block_until_ready", "copy", "__array__"):
         return Native(name, lambda call: value)
+    if name == "is_deleted":
+        deleted = value.gone is not None and value.gone.certain and value.gone.is_used()
+        return Native(name, lambda call: Const(True) if deleted else Unknown("whether an array is deleted"))
     if name in shards.ATTRIBUTES and is_of_jax(value) and interpreter.context.in_jit is False:
         return shards.ATTRIBUTES[name](interpreter, value)
     if name == "device" and is_of_jax(value):

@@ -23,7 +23,7 @@ from shardlint.inference.overlays.jax.shard_map.reduced_values import note_misre
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.transforms.lowering import DOUBT
 from shardlint.inference.overlays.jax.transforms.taint import made_from_marked
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays, traced
 from shardlint.laws.core.dims import Dim, fresh, product
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
@@ -41,6 +41,7 @@ from shardlint.laws.transforms.collectives import (
 from shardlint.laws.transforms.varying import (
     CONSTANT,
     UNKNOWN,
+    Trait,
     collective_result,
     judge_foreign,
     judge_operand,
@@ -206,8 +207,6 @@ def _started(
     collective.record(verdict)
     if isinstance(verdict, Rejected):
         return None
-    if function in ORDERED and function != "axis_index":
-        note_order(call, function, axes, _axis_place(call, function))
     if collective.groups is not None and not isinstance(collective.groups, Unknown):
         verdict = judge_groups(collective.groups)
         if isinstance(verdict, Rejected):
@@ -274,14 +273,24 @@ def _reshaping(function: str, required: tuple[str, ...], options: tuple[str, ...
             return call.unknown("a collective that is not known")
         if not started.axes:
             return tree if function != "all_to_all" else call.unknown("no axes")
+        tree = traced(tree)
+        split = any(_is_split(array, started.axes) for array in arrays_in(tree))
+        if function == "psum_scatter" or (split and function in ORDERED):
+            # What a spec did not split lies in the order of what did.
+            note_order(call, function, started.axes, _axis_place(call, function))
         for name in (*required, *options):
             value = bound[name]
             if value is not None:
                 known = as_bool(value) if name == "tiled" else as_int(value)
                 started.arguments[name] = Unknown(name) if known is None else known
-        return started.each(traced(tree), lambda array: _local(started, array))
+        return started.each(tree, lambda array: _local(started, array))
 
     return reshape
+
+
+def _is_split(array: Array, axes: tuple[str, ...]) -> bool:
+    """Return whether an array holds another part of the program's data on each device of these axes."""
+    return array.variation.axes_of(Trait.SPLIT).issuperset(axes)
 
 
 def _local(started: Collective, array: Array) -> Value:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shardlint.inference.domain.values import Array, Value
+from shardlint.inference.domain.values import Array, Value, as_int
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.methods import binary
@@ -63,7 +63,9 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
     """Return the result of a binary operator on arrays."""
     result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
     found = varying.computed(interpreter, result, (x, y))
-    note_use(interpreter, (x, y))
+    if symbol not in ("==", "!=") or 0 not in (as_int(x), as_int(y)):
+        # The first device is the same in every order.
+        note_use(interpreter, (x, y))
     if symbol != "@" and interpreter.context.bound_axes:
         note_combined(interpreter, (x, y), found, place)
         found = divided(found, x, y) if symbol == "/" else found

@@ -12,10 +12,8 @@ from shardlint.inference.domain.values import (
     Native,
     Tuple,
     Value,
-    as_dim,
     as_int,
     as_shape,
-    as_str,
     integer,
     is_none,
 )
@@ -112,17 +110,6 @@ def _local_devices(call: Call) -> Value:
     return Devices((_local(call),), origin=call.place)
 
 
-def _config_update(call: Call) -> Value:
-    name, value = call.bind("name", "val")
-    count = as_dim(value)
-    if as_str(name) == "jax_num_cpu_devices":
-        call.interpreter.device_count = call.interpreter.device_count if count is None else count
-        call.interpreter.switches.add("cpu devices")
-    if as_str(name) == "jax_disable_vmap_shmap_error":
-        call.interpreter.switches.add("no error of vmap and shard_map")
-    return Const(None)
-
-
 TABLE: dict[str, Callable[[Call], Value]] = {
     "numpy.reshape": _numpy_reshape,
     "jax.devices": _devices,
@@ -132,7 +119,6 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "jax.process_count": _in_one_process(Const(1)),
     "jax.process_index": _in_one_process(Const(0)),
     "jax.distributed.initialize": _distributed,
-    "jax.config.update": _config_update,
 }
 
 

@@ -28,10 +28,11 @@ from shardlint.inference.overlays.jax.explicit.vmap import Mapped
 from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import refuse_constraints, refuse_reshards
 from shardlint.inference.overlays.jax.transforms.vmap_arguments import refuse_mapping
-from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays, traced, untyped
+from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_in, map_arrays, traced, untyped
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.dims import Dim, fresh
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.varying import Trait
 
 Transfer = Callable[[Call], Value]
 #: Evaluates a call of a transformed function: (call, function, options of the transform) -> value.
@@ -76,11 +77,21 @@ def forward(call: Call, function: Value, args: Sequence[Value]) -> Value:
 
 
 def _transparent(call: Call, function: Value, options: dict[str, Value]) -> Value:
-    """Call the function of a transform that does not change results: `custom_vjp`,
-    `named_call`."""
+    """Call the function of a transform that does not change results: `named_call`."""
     static = options.get("static_argnums") or options.get("nondiff_argnums")
     args = list(call.args) if static is not None else [traced(arg) for arg in call.args]
     return traced(forward(call, function, args))
+
+
+def _own_derivative(call: Call, function: Value, options: dict[str, Value]) -> Value:
+    """`custom_vjp(f)`, `custom_jvp(f)`: how sums in the function, and of its results, are transposed is not
+    known."""
+
+    def traced_by_hand(array: Array, _: str) -> Array:
+        traits = frozenset(trait for trait in array.traits if trait[0] not in (Trait.SUMMED, Trait.SPLIT))
+        return array if traits == array.traits else replace(array, traits=traits)
+
+    return map_arrays(_transparent(call, function, options), traced_by_hand, NO_PATH, several=True)
 
 
 def _checkpoint(call: Call, function: Value, options: dict[str, Value]) -> Value:
@@ -304,8 +315,8 @@ def _identity_decorator(call: Call) -> Value:
 
 
 _CONTEXTS = (
-    "named_scope default_matmul_precision default_device default_prng_impl ensure_compile_time_eval "
-    "debug_nans debug_infs log_compiles checking_leaks transfer_guard numpy_rank_promotion "
+    "named_scope default_matmul_precision default_prng_impl ensure_compile_time_eval "
+    "debug_infs log_compiles checking_leaks transfer_guard numpy_rank_promotion "
     "numpy_dtype_promotion threefry_partitionable profiler.trace profiler.TraceAnnotation "
     "profiler.StepTraceAnnotation"
 ).split()
@@ -315,9 +326,10 @@ TABLE: dict[str, Transfer] = {
     "jax.pmap": transform("jax.pmap", _pmap),
     "jax.make_jaxpr": transform("jax.make_jaxpr", _make_jaxpr),
     **{
-        f"jax.{name}": transform(f"jax.{name}", _transparent, once=True)
-        for name in ("custom_vjp", "custom_jvp", "named_call")
+        f"jax.{name}": transform(f"jax.{name}", _own_derivative, once=True)
+        for name in ("custom_vjp", "custom_jvp")
     },
+    "jax.named_call": transform("jax.named_call", _transparent, once=True),
     **{
         name: transform(name, _checkpoint, once=True)
         for name in ("jax.checkpoint", "jax.remat", "jax.ad_checkpoint.checkpoint")

@@ -25,7 +25,15 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Donation, Evaluator
+from shardlint.inference.overlays.jax.configuration import (
+    DEBUG_NANS,
+    DEFAULT_DEVICE,
+    DISABLE_JIT,
+    ENABLE_X64,
+    is_set,
+)
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
+from shardlint.inference.overlays.jax.host_views import may_be_viewed
 from shardlint.inference.overlays.jax.operations import SYNTAX, operation_of
 from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.jax.transforms.donation import chosen, is_known, note_donated_twice
@@ -37,7 +45,7 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.transforms.donation import Kept, deleted
 from shardlint.model.spans import Place
-from shardlint.model.uses import Fact
+from shardlint.model.uses import CollectiveUse, Fact, Placement, Use
 
 #: Functions besides operations that read the data of an array.
 _READERS = frozenset({
@@ -52,6 +60,8 @@ _FORWARDING = frozenset(
     "stop_gradient transpose view".split()
 )
 _ONE_DEVICE = "one device"
+#: Options that keep arguments from being donated, move them to another device, or change their dtypes.
+_DECISIVE = (DISABLE_JIT, DEBUG_NANS, DEFAULT_DEVICE, ENABLE_X64)
 
 
 def note_given_away(
@@ -69,12 +79,14 @@ def note_given_away(
     """Add the arguments that a call of a jitted function deletes to the evaluator's donations.
 
     ``made`` is the call of `jax.jit`, ``args`` are the arguments of ``called`` by position, ``traced`` those
-    that are not static. ``placed`` tells whether there are in_shardings or out_shardings. ``is_used`` returns
-    whether the array at a path of an argument is certainly used.
+    that are not static. ``placed`` tells whether there are in_shardings or out_shardings, or others inside of
+    the function. ``is_used`` returns whether the array at a path of an argument is certainly used.
     """
     interpreter = called.interpreter
     positions = [index for index in chosen(made, names) if index < len(args)]
     if not positions or not runs_eagerly(interpreter) or not is_known(result) or called.opaque:
+        return
+    if is_set(interpreter, *_DECISIVE):
         return
     # What lies on the first device, by default, is copied to a mesh rather than given away.
     mine = not placed and interpreter.context.mesh is None and not any(map(_is_put, traced))
@@ -87,6 +99,7 @@ def note_given_away(
         results.append(Kept(array.shape, array.dtype, home))
     lost: dict[int, dict[str, Gone]] = {}
     leaves: list[tuple[int, str, Kept | None]] = []
+    viewed: set[tuple[int, str]] = set()
     for index in positions:
         for array, path in arrays_at(args[index]):
             if array.numpy or array.struct or array.shape is None or array.dtype is None:
@@ -98,6 +111,8 @@ def note_given_away(
                 copied = meshless and array.shape != ()
                 is_open = home is None and (placed or copied or array.committed is not None)
                 leaves.append((index, path, None if is_open else Kept(array.shape, array.dtype, home)))
+                if may_be_viewed(interpreter, array):
+                    viewed.add((index, path))
     known = [kept for _, _, kept in leaves if kept is not None]
     if len(known) < len(leaves):
         return
@@ -105,9 +120,15 @@ def note_given_away(
     note_donated_twice(called, function, args, donated, results, is_used)
     for (index, path, _), answer in zip(leaves, deleted(known, results), strict=True):
         if answer is not False:
-            gone = Gone(function, partial(is_used, index, path), called.place, certain=answer is True)
+            certain = answer is True and (index, path) not in viewed
+            gone = Gone(function, partial(is_used, index, path), called.place, certain)
             lost.setdefault(index, {})[path] = gone
     interpreter.donations += [Donation(args[index], arrays) for index, arrays in lost.items()]
+
+
+def has_mesh(use: Use) -> bool:
+    """Return whether something is laid out on a mesh, or may be, so that a jitted function runs there."""
+    return isinstance(use, Placement | CollectiveUse)
 
 
 def _is_alone(value: Value) -> bool:
@@ -161,7 +182,7 @@ def deleted_arguments(
         (at, path, array)
         for at in positions or ()
         for array, path in arrays_at(call.args[at], trees)
-        if array.gone is not None
+        if array.gone is not None and not array.struct
     ]
 
 
@@ -174,7 +195,9 @@ def uses_gone(call: Call, name: str, result: Value | None = None) -> bool:
     """
     # Who reads keywords as a dict's methods do has not asked for them (see `call.Keywords`).
     operands: Iterable[tuple[int | str, Value]] = (*enumerate(call.args), *dict.items(call.kwargs))
-    gone = [(key, one) for key, one in operands if type(one) is Array and one.gone is not None]
+    gone = [
+        (key, one) for key, one in operands if type(one) is Array and one.gone is not None and not one.struct
+    ]
     if not gone or not runs_eagerly(call.interpreter) or call.place is None:
         return False
     short = name.rpartition(".")[2]

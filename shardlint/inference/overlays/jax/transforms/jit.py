@@ -27,6 +27,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
 from shardlint.inference.overlays.jax.sharding.made_arrays import returned
 from shardlint.inference.overlays.jax.sharding.movement import arrived, laid
 from shardlint.inference.overlays.jax.sharding.placement_check import (
@@ -40,6 +41,7 @@ from shardlint.inference.overlays.jax.transforms.ahead_of_time import ahead_of_t
 from shardlint.inference.overlays.jax.transforms.donation import note_donated
 from shardlint.inference.overlays.jax.transforms.given_away import (
     deleted_arguments,
+    has_mesh,
     note_given_away,
     refuse_gone,
 )
@@ -47,6 +49,7 @@ from shardlint.inference.overlays.jax.transforms.idle_axes import note_idle_axes
 from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     TRACING,
     Argument,
+    calls,
     check_committed,
     check_devices,
     homes,
@@ -119,6 +122,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
     def run(inner: Call, held: list[Argument] | None = None) -> Value:
         """Evaluate a call; ``held`` is given the placed arguments."""
         interpreter, args = inner.interpreter, list(inner.args)
+        if is_set(interpreter, DISABLE_JIT) and calls(inner):
+            return interpreter.call(function, args, inner.kwargs, inner.place, inner.opaque)
         before = len(interpreter.uses)
         dynamic = None if static is None else [i for i in range(len(args)) if i not in static[0]]
         places = {i: inner.place_of(i, "") for i in range(len(args))}
@@ -174,9 +179,9 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             if lowers(inner):
                 note_donated(call, inner, names, received, result)
             if runs(inner):
+                recorded = [*body, *interpreter.uses[before:]]
                 if dynamic is not None:
                     arriving = [*(received[i] for i in dynamic), *inner.kwargs.values()]
-                    recorded = [*body, *interpreter.uses[before:]]
                     note_idle_axes(inner, function_name(function), arriving, result, recorded)
                 dynamic_values = [args[i] for i in dynamic or ()]
                 note_given_away(
@@ -186,7 +191,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                     names,
                     args,
                     result,
-                    placed=placed,
+                    placed=placed or any(map(has_mesh, recorded)),
                     traced=[*dynamic_values, *inner.kwargs.values()],
                     is_used=lambda at, path: is_used(inner, function, seen, kwargs, at, path),
                 )

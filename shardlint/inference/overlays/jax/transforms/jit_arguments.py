@@ -53,9 +53,14 @@ def lowers(call: Call) -> bool:
     return call.interpreter.context.in_jit is False and not call.name.endswith(TRACING)
 
 
+def calls(call: Call) -> bool:
+    """Return whether a jitted function is called, rather than one of its ahead-of-time forms."""
+    return not call.name.endswith((*TRACING, ".lower"))
+
+
 def runs(call: Call) -> bool:
     """Return whether a call of a jitted function runs it, outside any other transformation."""
-    return lowers(call) and not call.name.endswith(".lower") and runs_eagerly(call.interpreter)
+    return lowers(call) and calls(call) and runs_eagerly(call.interpreter)
 
 
 def refuse_options(call: Call, in_shardings: Value | None, out_shardings: Value | None) -> bool:
