@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from pathlib import Path
 
@@ -385,6 +386,164 @@ def test_what_makes_a_program_anew(
     before: str, after: str, made: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert times_made(FAMILIES, before, after, monkeypatch) == made
+
+
+#: Functions that nobody calls change classes and wrappers, which others read: by name, through a helper whose
+#: calls are cached, and because objects have special methods that may set what the class has.
+CLASSES_CHANGED = """
+import jax, jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+
+class Sizes:
+    rows, columns = 8, 6
+
+class Counted:
+    made = 6
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __getitem__(self, key):
+        self.made = 4
+        return put((self.rows, key), "data")
+
+    def __eq__(self, other):
+        type(self).made = 8
+        return self.rows == other.rows
+
+class Plain:
+    width = 7
+
+    def put(self):
+        return put((self.width, 2), "model")
+
+def put(shape, *names):
+    return jax.device_put(jnp.zeros(shape), NamedSharding(mesh, P(*names)))
+
+def sized(rows):
+    return put((rows, Sizes.columns), "data", "model")
+
+wrapped = jax.jit(sized, static_argnums=0)
+
+def early(x):
+    put((Sizes.rows, 4), "data")
+    return sized(6)
+
+def change(x):
+    before = sized(8)
+    Sizes.columns = 5
+    after = sized(4)
+    if x:
+        Sizes.rows = 6
+    return put((Sizes.rows, x), "data")
+
+def count(n):
+    one = Counted(6)
+    put((Counted.made, n), "data")
+    return one[2]
+
+def tag(x):
+    wrapped.width = 6
+    Plain.put = lambda self: put((5, 2), "data")
+    return Plain().put()
+
+def late(x):
+    put((Counted.made, 2), "data")
+    put((wrapped.width, 2), "data")
+    Plain().put()
+    return wrapped(Sizes.rows)
+"""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_edits_around_functions_that_change_classes(seed: int) -> None:
+    follow("classes.py", CLASSES_CHANGED, 6 * EDITS, str(seed))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "made"),
+    [
+        ("(Sizes.rows, 4)", "(Sizes.rows, 3)", 0),
+        ("return one[2]", "return one[3]", 0),
+        ("return sized(6)", "return sized(4)", 0),
+        ("return wrapped(Sizes.rows)", "return wrapped(4)", 0),
+        ("Sizes.columns = 5", "Sizes.columns = 4", 1),
+    ],
+)
+def test_what_changes_classes_is_not_made_anew_unless_it_changes_them_otherwise(
+    before: str, after: str, made: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert times_made(CLASSES_CHANGED, before, after, monkeypatch, editing=True) == made
+
+
+#: Code that is not followed has a class whose constructor may change a default value.
+OUT_OF_SIGHT = """
+import jax, jax.numpy as jnp, plugins
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+
+class Layer:
+    def __init__(self, rows, names=[]):
+        names.append("data")
+        jax.device_put(jnp.zeros((rows, 2)), NamedSharding(mesh, P("data")))
+
+plugins.register(Layer)
+"""
+
+
+def test_a_default_value_that_unseen_code_may_change_stays_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert times_made(OUT_OF_SIGHT, "names.append", "seen = 1; names.append", monkeypatch, editing=True) == 0
+
+
+#: A function that nobody calls changes a class; calls before and after it read that.
+READ_AROUND = """
+import jax, jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+
+class Sizes:
+    rows, columns = 6, 6
+
+def put(shape, *names):
+    return jax.device_put(jnp.zeros(shape), NamedSharding(mesh, P(*names)))
+
+def sized(rows):
+    return put((rows, 2), "data", "model")
+
+def first(early):
+    return early
+
+def change(x):
+    Sizes.columns, Sizes.rows = 5, 8
+    return sized(4)
+
+def late(x):
+    return rows_of()
+
+def rows_of():
+    return put((Sizes.rows, 2), "data")
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        # Before the change, the call would be as it was.
+        ("    return put((rows", "    if Sizes.columns == 5:\n        rows = 7\n    return put((rows"),
+        # After the change, another call was equal.
+        ("return early", "return rows_of()"),
+    ],
+)
+def test_a_call_reads_a_class_as_it_is_then(before: str, after: str) -> None:
+    settings = dataclasses.replace(Settings(devices=8), editing=True)
+    staying = Linter(settings, analyzer=Analyzer(programs=Programs()))
+    for each in (READ_AROUND, READ_AROUND, READ_AROUND.replace(before, after, 1)):
+        source = source_from_text("program.py", each)
+        assert told(staying.check_source(source)) == told(Linter(settings).check_source(source))
 
 
 #: What functions import replaces what classes have, or changes what JAX does; others set what objects have.

@@ -61,8 +61,10 @@ class Cutoff:
         """Return whether an entry point's result stays valid."""
         if not self.concerns(run):
             return True
-        # Otherwise its calls were not recorded.
-        return self._interpreter.settings.editing and self._is_valid(run.trace) and self._is_afforded(run)
+        if not self._interpreter.settings.editing or any(change.is_for_all for change in run.changes):
+            # Its calls were not recorded, or may have seen a class that it had changed.
+            return False
+        return self._is_valid(run.trace) and self._is_afforded(run)
 
     def _is_valid(self, trace: Trace) -> bool:
         """Return whether all code and calls in a trace are valid.

@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from shardlint.inference.domain.values import ClassValue, Native
 from shardlint.inference.evaluation.budget import Work
 from shardlint.inference.machine.trace import Trace
-from shardlint.inference.store.effect_log import EFFECTS, NOTHING, State, When, born, held, restore
+from shardlint.inference.store.effect_log import (
+    EFFECTS,
+    NOTHING,
+    State,
+    When,
+    born,
+    changed_for_all,
+    held,
+    restore,
+)
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -48,15 +58,25 @@ class Change:
         """Return whether another evaluation left equal contents."""
         return alike(self.after, other.after)
 
+    @property
+    def is_for_all(self) -> bool:
+        """Return whether a class or a wrapper changed, reads of which are not recorded."""
+        return isinstance(self.thing, ClassValue | Native)
+
     def undo(self) -> None:
         """Restore the contents from before."""
-        restore(self.thing, self.before)
+        self._restore(self.before)
 
     def redo(self) -> None:
         """Restore the contents from afterwards, as an effect of the entry point being evaluated."""
-        restore(self.thing, self.after)
+        self._restore(self.after)
         if self.rebound:
             self.thing.rebound.update((name, _as_of_now(when)) for name, when in self.rebound.items())
+
+    def _restore(self, state: State) -> None:
+        if self.is_for_all:
+            changed_for_all(self.thing)
+        restore(self.thing, state)
 
 
 def _as_of_now(when: When) -> When:

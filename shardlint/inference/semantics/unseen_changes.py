@@ -84,6 +84,12 @@ class ChangesObject:
 
     value: Value
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ChangesObject) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
 
 Change = Rebinds | Changes | SetsOfClass | ChangesObject
 
@@ -246,7 +252,9 @@ class FunctionReader:
         if function.owner is not None:
             self.direct.changes |= {SetsOfClass(function.owner, name) for name in found.own_class}
         for name in {one.name for one in found.parameters} & function.defaults.keys():
-            self.direct.changes.add(ChangesObject(function.defaults[name]))
+            default = function.defaults[name]
+            if type(default) not in _ENDS:
+                self.direct.changes.add(ChangesObject(default))
         for name, holder in held.items():
             if any(map(is_iterator, options(holder.variables[name]))):
                 self.direct.changes.add(Changes(holder, name))

@@ -80,8 +80,10 @@ def now() -> When:
 
 
 def changed_for_all(thing: Any) -> None:
-    """Record a change to come of a class or a wrapper: earlier readers may read something else now."""
+    """Record a change to come of a class or a wrapper, and save its contents: earlier readers may read
+    something else now."""
     _note_write(thing)
+    _save(thing)
     _changed_for_all(thing.born)
 
 
@@ -103,7 +105,6 @@ def _changed_for_all(number: int) -> None:
             remade.pop()
         remade.append((born(), number))
     depends(number)
-    EFFECTS.leaks = EFFECTS.leaks or 0 < number < EFFECTS.entered
 
 
 def is_remade_since(time: int) -> bool:
@@ -129,7 +130,12 @@ def changed(number: int) -> None:
 def changing(thing: Any) -> None:
     """Record that a scope, an object or a container is about to be written, and save its contents."""
     _note_write(thing)
+    _save(thing)
     depends(thing.born)
+
+
+def _save(thing: Any) -> None:
+    """Save the contents of an object that is older than the entry point being evaluated."""
     if thing.born < EFFECTS.entered and thing.born not in EFFECTS.before:
         EFFECTS.before[thing.born] = thing, held(thing)
 
