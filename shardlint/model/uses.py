@@ -104,7 +104,8 @@ class Placement(Use):
     bare ``P`` that takes its mesh from the context. ``spec`` is Junk where the argument is not a spec at all.
     ``dtype`` is a numpy-style name. ``held`` is the array's present sharding on that mesh, None where it is
     not known. ``made_at`` is the call of a jitted function that made the array whole. ``beside`` is true
-    where the placing code also creates the spec, or is nested in a function that does.
+    where the placing code also creates the spec, or is nested in a function that does. ``spec_place`` is
+    where the spec is made.
     """
 
     api: Api
@@ -118,6 +119,7 @@ class Placement(Use):
     made_at: Place | None = None
     entry_places: tuple[Place | None, ...] = ()
     beside: bool = False
+    spec_place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,14 +141,17 @@ class MoveUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleUse(Use):
-    """A jitted function that computes gradients, and in which some axes of its mesh split nothing.
+    """A jitted function in which some axes of its mesh split nothing.
 
-    All its arrays are known; ``axes`` are those axes, each of several devices.
+    All its arrays are known; ``axes`` are those axes, each of several devices. It ``trains`` if it computes
+    gradients; otherwise ``shapes`` are those of arguments that are whole on the mesh, whatever others are.
     """
 
     function: str
     mesh: Mesh
     axes: tuple[str, ...]
+    trains: bool = True
+    shapes: tuple[Shape, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +160,7 @@ class MadeUse(Use):
 
     ``subject`` is the largest of them, with ``shape`` and ``dtype``; ``total`` are the bytes of all,
     ``number`` how many they are. ``split`` describes an argument of the same shape that is split, None if
-    there is none.
+    there is none. ``outside``: the program made them, before any jit, and gives them to the function.
     """
 
     function: str
@@ -165,6 +170,7 @@ class MadeUse(Use):
     total: int
     number: int
     split: str | None = None
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -169,6 +169,11 @@ def _merged(a: Value, b: Value) -> Value | None:
         return a
     if not isinstance(a, Array) or not isinstance(b, Array) or a.varying != b.varying:
         return None
+    if a.made != b.made:
+        # What only one of them is, the other need not be.
+        a, b = replace(a, made=None), replace(b, made=None)
+        if a == b:
+            return a
     variation, summed = one_of(a.variation, b.variation), a.summed & b.summed
     merged = a.vary(variation, summed)
     return merged if merged == b.vary(variation, summed) else None
@@ -222,6 +227,8 @@ def widen(before: Value, after: Value) -> Value:
     if isinstance(before, Array) and isinstance(after, Array) and before.dtype == after.dtype:
         if after.gone is not None and before == replace(after, gone=None):
             return replace(after, gone=replace(after.gone, certain=False))
+        if before.made != after.made and replace(before, made=None) == replace(after, made=None):
+            return replace(before, made=None)
         a, b = before.shape, after.shape
         if a is not None and b is not None and len(a) == len(b):
             dims = tuple(m if m == n else fresh() for m, n in zip(a, b, strict=True))

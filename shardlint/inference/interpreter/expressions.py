@@ -24,6 +24,7 @@ from shardlint.inference.domain.values import (
     ListValue,
     MeshValue,
     SetValue,
+    SpecValue,
     Tag,
     Tuple,
     Value,
@@ -48,7 +49,7 @@ from shardlint.inference.semantics.subscripts import get_item
 from shardlint.inference.semantics.variables import widened, write
 from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.values import Unknown
-from shardlint.model.spans import Place
+from shardlint.model.spans import LookedUp, Place
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
@@ -308,7 +309,9 @@ def _arguments(interpreter: Machine, nodes: Sequence[cst.Arg]) -> _Arguments:
                 # The place of the item itself, since the call shows only a name.
                 origin = getattr(item, "origin", None)
                 if origin is not None:
-                    places[len(args)] = origin
+                    # An entry of a spec is as it should be there.
+                    passed = isinstance(value, SpecValue)
+                    places[len(args)] = LookedUp(origin, interpreter.place(node.value)) if passed else origin
                 args.append(item)
         elif node.star == "**":
             value = seen_as(value, *MAPPING)

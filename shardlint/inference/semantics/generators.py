@@ -13,6 +13,9 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+import libcst as cst
+
+from shardlint.inference.domain.classes import class_attribute
 from shardlint.inference.domain.iteration import MAX_UNROLLED
 from shardlint.inference.domain.lattice import join
 from shardlint.inference.domain.values import (
@@ -20,6 +23,7 @@ from shardlint.inference.domain.values import (
     DictValue,
     Function,
     Generated,
+    Instance,
     LibraryObject,
     Value,
     as_int,
@@ -32,6 +36,7 @@ from shardlint.inference.machine.recursion import goes_down
 from shardlint.inference.machine.variable_reads import noting_reads, read_of
 from shardlint.inference.store.effect_log import changed
 from shardlint.inference.store.identity_set import Once
+from shardlint.inference.syntax.node_fields import parts, walk
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
@@ -79,8 +84,60 @@ def _key(interpreter: Machine, iterator: LibraryObject, reads: Iterable[tuple[An
     """Return the key of a generator's arguments and the variables that its body read; None if too large."""
     function, arguments = iterator.fields["function"], iterator.fields["arguments"]
     assert isinstance(function, Function) and isinstance(arguments, DictValue)
+    given = [
+        one
+        for name, argument in (arguments.items or {}).items()
+        for one in _parts_read(function, str(name), argument)
+    ]
     read = (read_of(anchor, name) if isinstance(anchor, Scope) else anchor for anchor, name in reads)
-    return interpreter.memory.key_of(function.scope, [*(arguments.items or {}).values(), *read])
+    return interpreter.memory.key_of(function.scope, [*given, *read])
+
+
+def _parts_read(function: Function, name: str, argument: Value) -> list[Value]:
+    """Return what a body reads of an argument: of an object that it only asks for attributes, and that has
+    these itself, no others."""
+    if not isinstance(argument, Instance) or argument.opaque or argument.forgotten or argument.cls.opaque:
+        return [argument]
+    names = _attributes_read(function.code.node, name)
+    if names is None or not names <= argument.attributes.keys():
+        return [argument]
+    # A property or descriptor of that name would run code.
+    if any(class_attribute(argument.cls, one) is not None for one in (*names, "__getattribute__")):
+        return [argument]
+    return [argument.attributes[one] for one in sorted(names)]
+
+
+def _attributes_read(function: cst.FunctionDef | cst.Lambda, name: str) -> frozenset[str] | None:
+    """Return the attributes that a body reads of a variable; None if it does anything else with it."""
+    found: set[str] = set()
+    waiting: list[cst.CSTNode] = [function.body]
+    while waiting:
+        node = waiting.pop()
+        kind = type(node)
+        if isinstance(node, cst.Attribute):
+            if isinstance(node.value, cst.Name) and node.value.value == name:
+                found.add(node.attr.value)
+            else:
+                waiting.append(node.value)
+        elif isinstance(node, cst.Name):
+            if node.value == name:
+                return None
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in _SEES_ALL:
+            return None
+        else:
+            held = "name" if kind is cst.AsName else "target"
+            target = getattr(node, held) if kind in _BINDING else None
+            if target is not None and any(isinstance(o, cst.Name) and o.value == name for o in walk(target)):
+                return None
+            waiting += parts(node)
+    return frozenset(found)
+
+
+#: Functions that may read any variable or attribute.
+_SEES_ALL = frozenset({"super", "vars", "locals", "eval", "exec"})
+_BINDING = frozenset(
+    {cst.AsName, cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.Del, cst.For, cst.CompFor}
+)
 
 
 def record_yield(interpreter: Machine, frame: Frame, value: Value) -> None:

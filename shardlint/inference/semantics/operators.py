@@ -44,7 +44,7 @@ from shardlint.inference.evaluation.disjunction import each_option, each_pair
 from shardlint.inference.evaluation.iterators import each_left, is_iterator
 from shardlint.inference.evaluation.release_queries import OF_VERSION, is_of_version, note_comparison
 from shardlint.inference.overlays import jaxtyping
-from shardlint.inference.overlays.arrays.methods import binary, unary
+from shardlint.inference.overlays.arrays.methods import unary
 from shardlint.inference.overlays.jax.explicit.results import finish_operator
 from shardlint.inference.overlays.jax.shard_map.equal_draws import operated
 from shardlint.inference.overlays.jax.shard_map.varying import variation_of, vary
@@ -304,7 +304,7 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
             return Unknown("what is not equal")
     if isinstance(x, Array) or isinstance(y, Array):
         symbol = _COMPARE[name][0]
-        return _spread(finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place), x, y)
+        return operated(interpreter, symbol, x, y, place)
     if interpreter.versions_read:
         note_comparison(interpreter, _COMPARE[name][1], _plain(x), _plain(y))
     outcome = _ordered(name, x, y)

@@ -322,6 +322,7 @@ def judge_inside(
     *,
     raw: bool,
     varying: frozenset[str],
+    manual: frozenset[str] = frozenset(),
     outer: Mesh | Unknown | None = Unknown("not told"),
 ) -> Verdict:
     """Judge a spec or sharding applied to an array in a body; as `judge.judge_placement`.
@@ -329,7 +330,8 @@ def judge_inside(
     ``varying`` are the Manual axes that the array varies over in its type. A bare spec of a constraint or of
     reshard belongs to the mesh of the body, one of device_put to ``outer``, the mesh of `jax.set_mesh` around
     the shard_map. A sharding has its own mesh: if these axes are not Manual there, the array has no type
-    (`core.ShapedArray`, ValueError), whatever the spec.
+    (`core.ShapedArray`, ValueError), whatever the spec. Where types do not tell, as without the check, a
+    spec that names one of the body's ``manual`` axes is refused when the program is lowered.
     """
     if api is Api.DEVICE_PUT_IN_JIT and raw and isinstance(spec, Spec) and outer is None:
         return Rejected(Cause.NO_MESH, "ValueError", CALLED)
@@ -346,6 +348,12 @@ def judge_inside(
     if isinstance(verdict, Rejected) or raw or not isinstance(mesh, Mesh):
         return verdict if isinstance(verdict, Rejected) else Undecided("inside shard_map")
     others = [axis for axis in mesh.names if axis in varying and mesh.type_of(axis) is not AxisType.MANUAL]
+    if not others and api is Api.CONSTRAINT and isinstance(spec, Spec) and since("0.10.2"):
+        named = {axis for entry in spec.entries for axis in entry_axes(entry)}
+        moving = [a for a in mesh.names if a in named & manual and mesh.type_of(a) is AxisType.AUTO]
+        if moving:
+            detail = f'inside shard_map "{moving[0]}" is Manual, and no constraint may name it'
+            return Rejected(Cause.AXIS_TYPE, "ValueError", "lower", axis=moving[0], detail=detail)
     if not others or not since(_LOOKS_AT_MESH[api]):
         return Undecided("inside shard_map")
     detail = (

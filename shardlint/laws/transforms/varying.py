@@ -30,8 +30,10 @@ class Trait(StrEnum):
     what was split, by a psum whose transpose is a psum. SCALED: the gradient of such a sum, times the
     devices. PARTIAL: of a product along a dimension that is split, to which BIASED a whole array was added;
     DIVIDED: perhaps by the number of devices. LOCAL: reduced along a dimension that is split, by a MEAN
-    perhaps. MEANS: the sum of such means, and GRADIENT that of their gradients. OWN: the gradient by another
-    part of an argument on each device.
+    perhaps. MEANS: the sum of such means, and GRADIENT that of their gradients. PRODUCT: of such means, or
+    another function that is not linear in them. OWN: the gradient by another part of an argument on each
+    device, or another part of a sum. GATHERED: computed from the data of all devices. NUMBERED: counted from
+    0 on each device alike; INDEX: a place in a dimension of which each device has a part.
     """
 
     SPLIT = "split"
@@ -46,11 +48,17 @@ class Trait(StrEnum):
     MEAN = "mean"
     MEANS = "means"
     GRADIENT = "gradient"
+    PRODUCT = "product"
     OWN = "own"
+    GATHERED = "gathered"
+    NUMBERED = "numbered"
+    INDEX = "index"
 
 
 #: Traits of numbers that lose them unless they are only added up.
-_FLEETING = frozenset({Trait.MEAN, Trait.MEANS, Trait.GRADIENT, Trait.OWN})
+_FLEETING = frozenset({Trait.MEAN, Trait.MEANS, Trait.GRADIENT, Trait.OWN, Trait.INDEX})
+#: Traits of values that are the same on all devices.
+_SAME = frozenset({Trait.DRAWN, Trait.NUMBERED})
 
 
 #: Traits, each with its axis.
@@ -130,7 +138,7 @@ def _kept(traits: Traits, perhaps: Axes | None) -> Traits:
     if not traits:
         return traits
     same = frozenset(t for t in traits if perhaps is not None and t[1] not in perhaps)
-    return frozenset(t for t in traits if t[0] not in _FLEETING and (t[0] is not Trait.DRAWN or t in same))
+    return frozenset(t for t in traits if t[0] not in _FLEETING and (t[0] not in _SAME or t in same))
 
 
 def of_equal_types(first: Variation, second: Variation) -> Variation:
@@ -286,8 +294,9 @@ def misread(function: str, axes: tuple[str, ...], operand: Variation) -> tuple[T
             return Trait.BIASED, axis
         if function == "psum" and (Trait.SCALED, axis) in operand.traits:
             return Trait.SCALED, axis
-        if (Trait.RATIO, axis) in operand.traits:
-            return Trait.RATIO, axis
+        for trait in (Trait.RATIO, Trait.PRODUCT):
+            if (trait, axis) in operand.traits:
+                return trait, axis
         if function != "psum_scatter" and (Trait.OWN, axis) in operand.traits:
             return Trait.OWN, axis
     return None
@@ -348,18 +357,26 @@ def collective_result(
         if function == "psum":
             means = {(Trait.MEANS, axis) for axis in operand.axes_of(Trait.MEAN) & axes}
             reduced = replace(reduced, traits=reduced.traits | means)
+        if function != "pmean":
+            indices = {(Trait.INDEX, axis) for axis in operand.axes_of(Trait.INDEX) & axes}
+            reduced = replace(reduced, traits=reduced.traits | indices)
         return reduced.perhaps_over(axes) if groups and not checked else reduced
     if function == "all_gather":
+        collected = {(Trait.GATHERED, axis) for axis in axes & operand.surely}
         if to == "invarying" or (not checked and not groups):
-            return operand.without(axes, manual)
-        gathered = operand if groups else replace(operand, traits=operand.without(axes, manual).traits)
+            whole = operand.without(axes, manual)
+            return replace(whole, traits=whole.traits | collected)
+        traits = operand.without(axes, manual).traits | collected
+        gathered = operand if groups else replace(operand, traits=traits)
         return gathered.over(axes) if checked else gathered.perhaps_over(axes)
     if function in ("pcast", "pvary"):
         return operand.over(axes) if checked else operand
     if function == "pbroadcast":
         return operand.over(axes) if checked else operand.without(axes, manual)
-    operand = replace(operand, traits=frozenset(t for t in operand.traits if t[0] is not Trait.DRAWN))
+    operand = replace(operand, traits=frozenset(t for t in operand.traits if t[0] not in _SAME))
     if function in EXCHANGES:
         sure = checked or (function == "psum_scatter" and not groups)
+        if function == "psum_scatter":
+            operand = replace(operand, traits=operand.traits | {(Trait.OWN, axis) for axis in axes})
         return operand.over(axes) if sure else operand.perhaps_over(axes)
     return UNKNOWN

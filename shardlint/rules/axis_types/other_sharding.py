@@ -50,6 +50,7 @@ from shardlint.rules.messages.common import (
     ARRAY_KINDS,
     api_text,
     array_text,
+    asserted,
     entry_place,
     is_parameter,
     spec_text,
@@ -69,10 +70,12 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
             entry_place(use, verdict.dimension),
         )
         return
+    place, facts = asserted(use, verdict.dimension)
     yield Problem(
         f"on Explicit axes {api_text(use)} asserts the sharding, and {array_text(use)} {problem}, "
         f"not as {spec_text(use)}; use jax.sharding.reshard",
-        entry_place(use, verdict.dimension),
+        place,
+        related=facts,
     )
 
 

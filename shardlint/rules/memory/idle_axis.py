@@ -2,7 +2,9 @@
 
 ## What it does
 Finds jitted functions that compute gradients, and in which an axis of several devices splits nothing: neither
-the parameters nor the batch, nor anything that the function constrains.
+the parameters nor the batch, nor anything that the function constrains. Of another function it is an
+information, where it gets an array whole that the program also places split, and asks for no other layout: a
+batch for evaluation.
 
 ## Why is this bad?
 The compiler distributes only what is split somewhere. The devices along the axis all get the same batch, and
@@ -59,30 +61,59 @@ argument, is a constant of the program: every device has it whole, however it wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import Mesh, Spec, entry_axes
+from shardlint.laws.core.verdicts import Accepted
 from shardlint.model.findings import Group, Severity
-from shardlint.model.uses import IdleUse
-from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.model.uses import IdleUse, Placement, Use
+from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 
 
-def check(use: IdleUse, _: RuleSettings) -> Iterable[Problem]:
+def check(uses: Sequence[IdleUse | Placement], _: RuleSettings) -> Iterable[tuple[Use, Problem]]:
     """Report the axes that split nothing."""
-    text = " and ".join(f'"{axis}" ({use.mesh.size_of(axis)} devices)' for axis in use.axes)
-    yield Problem(
-        f"`{use.function}` computes gradients, and nothing in it is split over {text}: "
-        f"these devices all compute the same; split the batch",
-        use.place,
-        severity=Severity.WARNING,
-    )
+    placed = [use for use in uses if isinstance(use, Placement) and not use.environment.in_jit]
+    split = [use for use in placed if _splits(use)]
+    whole = {(use.subject, use.shape, use.mesh) for use in placed if _splits(use) is False}
+    for use in uses:
+        if not isinstance(use, IdleUse):
+            continue
+        text = " and ".join(f'"{axis}" ({use.mesh.size_of(axis)} devices)' for axis in use.axes)
+        same = f"nothing in it is split over {text}: these devices all compute the same"
+        if use.trains:
+            problem = f"`{use.function}` computes gradients, and {same}; split the batch"
+            yield use, Problem(problem, use.place, severity=Severity.WARNING)
+            continue
+        other = next((one for one in split if one.shape in use.shapes and _key(one, use) in whole), None)
+        if other is not None:
+            problem = (
+                f"`{use.function}` gets {other.subject} whole, which is split by {other.spec} elsewhere: "
+                f"every device along {text} computes on all of it"
+            )
+            yield use, Problem(problem, use.place, severity=Severity.INFO)
 
 
-RULE = Rule(
+def _key(placed: Placement, use: IdleUse) -> tuple[object, ...]:
+    """Return what tells an array from others that the program places, on the mesh of a jitted function."""
+    return placed.subject, placed.shape, use.mesh
+
+
+def _splits(use: Placement) -> bool | None:
+    """Return whether some axis splits an array; None where that is not known."""
+    mesh, spec = use.mesh, use.spec
+    if not isinstance(mesh, Mesh) or not isinstance(spec, Spec) or not isinstance(use.verdict, Accepted):
+        return None
+    axes = [axis for entry in spec.entries for axis in entry_axes(entry) if axis in mesh.names]
+    return any(equal(mesh.size_of(axis), 1) is False for axis in axes)
+
+
+RULE = ProjectRule(
     code="SHL614",
     name="idle-axis",
     summary="A training step splits nothing over a mesh axis",
     docs=__doc__,
     group=Group.MEMORY,
-    kinds=(IdleUse,),
+    kinds=(IdleUse, Placement),
     check=check,
 )

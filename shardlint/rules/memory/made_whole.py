@@ -3,7 +3,9 @@
 ## What it does
 Finds arrays that a jitted function without out_shardings makes itself, and so leaves whole: arrays of the
 shape of an argument that is split (an optimizer's moments, a cache beside its keys), or, under a mesh that is
-set, of 64 MiB in all (`max-replicated-bytes` sets the limit).
+set, of 64 MiB in all (`max-replicated-bytes` sets the limit). And arrays that the program makes outside of
+jit, whole on one device, and gives to a jitted function beside a parameter of the same name and shape that is
+split: sums of gradients from `jnp.zeros(p.shape)`.
 
 ## Why is this bad?
 The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The
@@ -78,15 +80,13 @@ def check(uses: Sequence[MadeUse | Placement], settings: RuleSettings) -> Iterab
         others = "" if use.number == 1 else f" and {use.number - 1} more, {text_of_bytes(use.total)} in all"
         kind = f"{shape_text(use.shape)} {use.dtype}"
         why = "under the mesh that is set" if use.split is None else f"though {use.split}"
-        yield (
-            use,
-            Problem(
-                f"{use.subject} of `{use.function}`, {kind}{others}, is made inside "
-                f"jit without out_shardings and stays whole, {why}",
-                use.place,
-                severity=Severity.WARNING,
-            ),
+        text = (
+            f"{use.subject} for `{use.function}`, {kind}{others}, is made here whole on one device, {why}"
+            if use.outside
+            else f"{use.subject} of `{use.function}`, {kind}{others}, is made inside jit without "
+            f"out_shardings and stays whole, {why}"
         )
+        yield use, Problem(text, use.place, severity=Severity.WARNING)
 
 
 RULE = ProjectRule(

@@ -220,6 +220,16 @@ def meeting(use: SpecHolder, dimension: int | None) -> tuple[Place, tuple[Fact, 
     return use.place, (Fact(f"{spec_text(use)} is written here", place),)
 
 
+def asserted(use: SpecHolder, dimension: int | None) -> tuple[Place, tuple[Fact, ...]]:
+    """Return the place of an entry that the array's sharding contradicts: if a helper puts the spec together
+    from names that stand elsewhere, that is the call, and the entry's own place is a fact."""
+    place = entry_place(use, dimension)
+    made = use.spec_place if isinstance(use, Placement) else None
+    if made is None or place is use.place or place.resolve() in made.resolve() or _in_a_call(use, place):
+        return place, ()
+    return use.place, (Fact("this entry is written here", place),)
+
+
 def entry_place(use: SpecHolder, dimension: int | None) -> Place:
     """Return the place of a dimension's entry, else of the names, else of the use."""
     places: Sequence[Place | None] = use.entry_places

@@ -10,6 +10,7 @@ from shardlint.inference.overlays.arrays import methods, shards
 from shardlint.inference.overlays.jax.explicit.results import finish_attribute, finish_method
 from shardlint.inference.overlays.jax.explicit.type_conversion import sharding_in_type
 from shardlint.inference.overlays.jax.host_views import note_views
+from shardlint.inference.overlays.jax.shard_map.local_numbers import numbered
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed
 from shardlint.inference.overlays.jax.shard_map.varying import spread
 from shardlint.inference.overlays.registry import Transfer
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 DEVICE = "the device of an array"
 
 
-def _attribute(interpreter: Evaluator, value: Array, name: str, _: Place) -> Value:
+def _attribute(interpreter: Evaluator, value: Array, name: str, place: Place) -> Value:
     """Evaluate ``value.name``."""
     if name == "sharding":
         home = value.committed
@@ -33,7 +34,12 @@ def _attribute(interpreter: Evaluator, value: Array, name: str, _: Place) -> Val
         return value.sharding or sharding_in_type(value) or Unknown("a sharding that JAX chose")
     if name in methods.ATTRIBUTES:
         found = finish_attribute(interpreter, value, name, methods.ATTRIBUTES[name](value))
-        return found.vary(value.variation) if isinstance(found, Array) else found
+        if not isinstance(found, Array):
+            return found
+        found = found.vary(value.variation)
+        if not interpreter.context.bound_axes:
+            return found
+        return followed(Call(interpreter, name, [value], {}, place), f"jax.Array.{name}", found)
     if name in methods.METHODS:
         return Bound(Native(name, _spreading(methods.METHODS[name])), value)
     if name == "__array__":
@@ -61,9 +67,9 @@ def _spreading(method: Transfer) -> Transfer:
 
     def call_it(call: Call) -> Value:
         found = spread(call, finish_method(call, method(call)))
-        return (
-            followed(call, f"jax.Array.{call.name}", found) if call.interpreter.context.bound_axes else found
-        )
+        if not call.interpreter.context.bound_axes:
+            return found
+        return numbered(call, followed(call, f"jax.Array.{call.name}", found), f"jax.Array.{call.name}")
 
     return call_it
 

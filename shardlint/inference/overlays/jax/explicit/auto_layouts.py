@@ -6,17 +6,17 @@ rearranged has the layout that it would have on Explicit axes, whose rules are a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shardlint.inference.domain.values import Array, SpecValue, Value
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Rule, Trace
-from shardlint.inference.overlays.jax.explicit.rules import elementwise, joining
+from shardlint.inference.overlays.jax.explicit.rules import elementwise, joining, slicing
 from shardlint.inference.overlays.jax.explicit.rules import layout as rearranging
 from shardlint.inference.overlays.jax.operations import rule_of
-from shardlint.inference.overlays.jax.sharding.movement import combined, laid, layout, lying_alike
+from shardlint.inference.overlays.jax.sharding.movement import combined, laid, layout, lying_alike, updated
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
@@ -47,6 +47,12 @@ _REARRANGING: tuple[Rule, ...] = (
     rearranging.expand_dims,
     rearranging.matrix_transpose,
 )
+#: Those of functions whose result is their operand but for a part: it cannot have another layout for nothing.
+_UPDATING: tuple[Rule, ...] = (
+    slicing.update,
+    slicing.update_along,
+    slicing.update_index,
+)
 _RESHAPES = (rearranging.reshape, rearranging.lax_reshape)
 
 
@@ -55,6 +61,8 @@ def followed(call: Call, name: str, result: Value) -> Value:
     rule = rule_of(name)
     if rule in ELEMENTWISE:
         return combined(call.interpreter, result, (*call.args, *call.kwargs.values()))
+    if rule in _UPDATING and call.args:
+        return updated(call.interpreter, call.args[0], result)
     if rule not in _REARRANGING or not isinstance(result, Array) or not call.args:
         return result
     array = call.args[0]
@@ -97,7 +105,8 @@ def followed_eagerly(call: Call, name: str, result: Value) -> Value:
 def spec_of_result(
     call: Call, rule: Rule, mesh: Mesh, result: Array, typed: Callable[[Value], Value]
 ) -> tuple[Spec | None, bool]:
-    """Return the spec of a call's result as on Explicit axes, and whether these are ambiguous.
+    """Return the spec of a call's result, one of several perhaps, as on Explicit axes, and whether these are
+    ambiguous.
 
     ``typed`` returns an operand with its layout in its type.
     """
@@ -112,7 +121,8 @@ def spec_of_result(
         return None, refused.verdict.cause is Cause.AMBIGUOUS
     except (Open, Stop, CannotBind):
         return None, False
-    kind = found if isinstance(found, ArrayType) else None
+    kinds = (found,) if isinstance(found, ArrayType) else found if isinstance(found, Sequence) else ()
+    kind = next((one for one in kinds if isinstance(one, ArrayType) and one.shape == result.shape), None)
     if kind is None or kind.sharding is None or len(kind.sharding.spec.entries) != len(result.shape or ()):
         return None, False
     return kind.sharding.spec, False

@@ -48,7 +48,7 @@ from shardlint.inference.overlays.jax.operations import SYNTAX, operation_of, ru
 from shardlint.inference.overlays.jax.shard_map.operations import note_impossible
 from shardlint.inference.overlays.jax.shard_map.varying import computes
 from shardlint.inference.overlays.jax.sharding.creation_apis import PLACED
-from shardlint.inference.overlays.jax.sharding.movement import lying_alike
+from shardlint.inference.overlays.jax.sharding.movement import lying_alike, updated
 from shardlint.inference.overlays.jax.transforms.given_away import uses_gone
 from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.store.effect_log import changing
@@ -96,7 +96,8 @@ def finish_update(call: Call, array: Array, key: Value, result: Value) -> Value:
     """Finish ``x.at[key].set(y)`` and its relatives."""
     name = call.name.rpartition(".")[2]
     whole = replace(call, args=[array, key, *call.args])
-    return _finish(whole, f"at[].{name}", result, f"`.at[...].{name}`", as_update(name))
+    found = _finish(whole, f"at[].{name}", result, f"`.at[...].{name}`", as_update(name))
+    return updated(call.interpreter, array, found)
 
 
 def finish_operator(

@@ -19,6 +19,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import given
 from shardlint.inference.overlays.jax.shard_map.axis_order import disordered, note_order
+from shardlint.inference.overlays.jax.shard_map.collective_layouts import layout_after
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_misread
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.transforms.lowering import DOUBT
@@ -309,7 +310,9 @@ def _local(started: Collective, array: Array) -> Value:
         result = local_result(started.function, array.shape, ways, **arguments)
     shape = None if isinstance(result, Unknown | Rejected) else result
     weak = array.weak and started.function not in ("all_to_all", "pswapaxes")
-    local = Array(shape, array.dtype, weak, origin=started.call.place)
+    names = sorted(started.manual or ())
+    home = layout_after(started.function, array, started.axes, started.arguments, names)
+    local = Array(shape, array.dtype, weak, origin=started.call.place, laid=home)
     return started.followed(local) if later else local
 
 

@@ -21,7 +21,8 @@ from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.shard_map import split_dimensions, varying
 from shardlint.inference.overlays.jax.shard_map.axis_order import combined_index, note_use
-from shardlint.inference.overlays.jax.shard_map.reduced_values import divided
+from shardlint.inference.overlays.jax.shard_map.local_numbers import note_numbers, numbered
+from shardlint.inference.overlays.jax.shard_map.reduced_values import divided, multiplied
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.sharding.made_arrays import is_making, made
 from shardlint.inference.overlays.jax.sharding.movement import combined
@@ -50,10 +51,12 @@ def finish_call(call: Call, result: Value) -> Value:
     if call.interpreter.context.orders and not call.name.startswith("jax.random."):
         note_use(call.interpreter, (*call.args, *call.kwargs.values()))
     if call.interpreter.context.bound_axes:
-        return split_dimensions.followed(call, call.name, _drawn(call, found))
+        return numbered(call, split_dimensions.followed(call, call.name, _drawn(call, found)))
     if call.interpreter.context.in_jit is not True:
-        eager = runs_eagerly(call.interpreter)
-        return auto_layouts.followed_eagerly(call, call.name, found) if eager else found
+        if not runs_eagerly(call.interpreter):
+            return found
+        found = auto_layouts.followed_eagerly(call, call.name, found)
+        return made(call, found) if is_making(call.name) else found
     if is_making(call.name) or call.name in _DRAWS:
         return made(call, found)
     return auto_layouts.followed(call, call.name, found)
@@ -68,7 +71,8 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
         note_use(interpreter, (x, y))
     if symbol != "@" and interpreter.context.bound_axes:
         note_combined(interpreter, (x, y), found, place)
-        found = divided(found, x, y) if symbol == "/" else found
+        note_numbers(interpreter, (x, y), place)
+        found = divided(found, x, y) if symbol == "/" else multiplied(symbol, found, (x, y))
     if interpreter.context.orders:
         found = combined_index(interpreter, symbol, x, y, found, place)
     if interpreter.context.bound_axes and place is not None:
@@ -93,7 +97,7 @@ def _drawn(call: Call, result: Value) -> Value:
         return divided(result, *call.args)
     elif rule_of(call.name) in auto_layouts.ELEMENTWISE:
         note_combined(call.interpreter, (*call.args, *call.kwargs.values()), result, call.place)
-    return result
+    return multiplied(call.name, result, call.args)
 
 
 def note_combined(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Tuple, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.shard_map.arguments import judge_specs, record_arity
+from shardlint.inference.overlays.jax.shard_map.local_numbers import note_indices
 from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     laid_out,
@@ -89,6 +90,7 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
         return Unknown("what shard_map returns")
     _note_copies(call, mapped, region, array, leaf, name)
     _note_means(call, mapped, region, array, name)
+    note_indices(call, array, mesh.mesh, leaf.spec, name)
     whole = laid_out(global_shape, mesh.mesh, leaf.spec, array.shape)
     return Array(
         whole,

@@ -34,6 +34,12 @@ from shardlint.laws.transforms.varying import Axes, Trait
 from shardlint.model.spans import Place
 
 _REDUCTIONS = frozenset("sum mean var std nansum nanmean".split())
+#: Layers whose result has a row for each of their operand.
+_LAYERS = tuple(
+    f"{library}.{layer}"
+    for library in ("flax.linen", "flax.nnx")
+    for layer in ("Dense", "Linear", "Embed", "LayerNorm", "RMSNorm", "Dropout")
+)
 _OVER_AN_AXIS = {
     **{f"jax.nn.{name}": "axis" for name in ("softmax", "log_softmax", "standardize")},
     "optax.softmax_cross_entropy": "axis",
@@ -51,12 +57,18 @@ def cut(names: Sequence[str], spec: Spec, rank: int) -> ShardingValue:
 def followed(call: Call, name: str, result: Value) -> Value:
     """Return the result of an operation with its layout, and what it computed of this device's part only."""
     following = is_following(call.interpreter.context)
+    if isinstance(result, Tuple):
+        return replace(result, items=tuple(followed(call, name, item) for item in result.items))
+    if isinstance(result, ListValue) and result.items is not None and rule_of(name) is not None:
+        result.items[:] = [followed(call, name, item) for item in result.items]
     if not isinstance(result, Array) or result.shape is None or following or name.startswith("at[]"):
         return result
     known = [(one, spec) for one in _arrays(call) if (spec := split_of(one)) is not None]
     rule = rule_of(name)
     if not known:
         return result
+    if rule is None and name.startswith(_LAYERS):
+        return _of_layer(call, known[0][0], known[0][1], result)
     _note_softmax(call, name)
     mesh = _mesh(known[0][0])
     if rule is None or mesh is None:
@@ -97,22 +109,46 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Va
     added = frozenset(
         (Trait.BIASED, axis)
         for one, other in ((x, y), (y, x))
-        if symbol in "+-" and isinstance(one, Array) and isinstance(other, Array) and other.shape
-        for axis in one.variation.axes_of(Trait.PARTIAL)
-        if other.variation.never(axis) and (Trait.DIVIDED, axis) not in other.traits and not other.numpy
+        if symbol in "+-" and isinstance(one, Array) and isinstance(other, Array) and not other.numpy
+        for axis in _summed_later(one, other)
+        if other.variation.never(axis) and (Trait.DIVIDED, axis) not in other.traits
     )
     if symbol in "*/" and any(not isinstance(one, Array) or one.shape == () for one in (x, y)):
         bound = interpreter.context.bound_axes
         names = [name for name, _ in bound] if isinstance(bound, tuple) else []
-        added |= {(Trait.DIVIDED, name) for name in names if made.variation.never(name)}
+        sums = made.variation.axes_of(Trait.LOCAL)
+        added |= {(Trait.DIVIDED, n) for n in names if n in sums or made.variation.never(n)}
     if symbol in "-*/":
         for one, other in ((x, y), (y, x)) if symbol == "*" else ((x, y),):
             _note_part(interpreter, one, other, place)
     return replace(made, traits=made.traits | kept | added) if kept or added else made
 
 
+def _summed_later(part: Array, whole: Array) -> Axes:
+    """Return the axes over which one operand is a part of a product or a sum, to be summed, beside another
+    that is whole: an array, or a number that is computed from the program's data."""
+    of_product = part.variation.axes_of(Trait.PARTIAL) if whole.shape else frozenset()
+    apart = part.variation.axes_of(Trait.MEAN) | part.variation.axes_of(Trait.DIVIDED)
+    return of_product | ((part.variation.axes_of(Trait.LOCAL) & whole.equal) - apart)
+
+
 #: Traits that sums keep, with the other operators that do.
 _SCALES = {Trait.MEAN: "", Trait.MEANS: "", Trait.GRADIENT: "*", Trait.OWN: "*/"}
+
+
+def _of_layer(call: Call, array: Array, spec: Spec, result: Array) -> Array:
+    """Return the result of a layer that computes row by row, with the same rows split."""
+    rows = spec.entries if call.name.endswith("Embed") else spec.entries[:-1]
+    whole = len(spec.entries) == len(rows) or not entry_axes(spec.entries[-1])
+    kept = (
+        result.shape is not None
+        and array.shape is not None
+        and result.shape[: len(rows)] == array.shape[: len(rows)]
+    )
+    if not whole or not kept or result.may_vary != array.may_vary or array.laid is None:
+        return result
+    entries = (*rows, *(None,) * (len(result.shape or ()) - len(rows)))
+    return replace(result, laid=replace(array.laid, spec=SpecValue(Spec(entries))))
 
 
 def own_parts(interpreter: Evaluator, argument: Array, gradient: Array) -> Array:
@@ -123,7 +159,7 @@ def own_parts(interpreter: Evaluator, argument: Array, gradient: Array) -> Array
         return gradient
     sizes = zip(spec.entries, argument.shape, strict=True)
     axes = [axis for entry, size in sizes if equal(size, 1) is False for axis in entry_axes(entry)]
-    traits = gradient.traits | {(Trait.OWN, axis) for axis in _large(interpreter, axes)}
+    traits = gradient.traits | {(Trait.OWN, axis) for axis in large(interpreter, axes)}
     return replace(gradient, laid=argument.laid, traits=traits)
 
 
@@ -175,7 +211,7 @@ def _note_softmax(call: Call, name: str) -> None:
     given = call.argument(position, "axis")
     axis = -1 if given is None else as_int(given)
     if spec is not None and axis is not None and -len(spec.entries) <= axis < len(spec.entries):
-        axes = _large(call.interpreter, entry_axes(spec.entries[axis]))
+        axes = large(call.interpreter, entry_axes(spec.entries[axis]))
         if axes:
             _record(
                 call.interpreter, f"`{name.rpartition('.')[2]}`", axis % len(spec.entries), axes, call.place
@@ -192,9 +228,12 @@ def _note_part(interpreter: Evaluator, whole: Value, part: Value, place: Place) 
     lacking = len(spec.entries) - len(part.shape)
     for dimension, entry in enumerate(spec.entries):
         at = dimension - lacking
-        # Along the first dimension, examples are often normalised device by device on purpose.
-        if dimension > 0 and (at < 0 or equal(part.shape[at], 1) is True):
-            axes = _large(interpreter, [axis for axis in entry_axes(entry) if axis in local])
+        # Along the first dimension, examples are often normalised device by device on purpose; not so what
+        # is one part of a gradient on each.
+        if at < 0 or equal(part.shape[at], 1) is True:
+            own = whole.variation.axes_of(Trait.OWN)
+            axes = [axis for axis in entry_axes(entry) if axis in local and (dimension > 0 or axis in own)]
+            axes = large(interpreter, axes)
             if axes:
                 _record(interpreter, "the reduction", dimension, axes, place)
                 return
@@ -206,7 +245,7 @@ def _record(interpreter: Evaluator, what: str, dimension: int, axes: Sequence[st
     record_of_value(interpreter, "jax.shard_map(part)", Accepted(), place, silent=silent)
 
 
-def _large(interpreter: Evaluator, axes: Sequence[str]) -> list[str]:
+def large(interpreter: Evaluator, axes: Sequence[str]) -> list[str]:
     """Return the axes that have more than one device, or may have."""
     bound = interpreter.context.bound_axes
     sizes = dict(bound) if isinstance(bound, tuple) else {}

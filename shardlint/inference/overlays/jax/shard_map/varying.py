@@ -35,7 +35,7 @@ from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.overlays.optax import losses
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType
-from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, UNKNOWN, Variation, combined
+from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, NO_TRAITS, UNKNOWN, Variation, combined
 
 #: Functions that compute from the values of their operands, without calling functions of the program.
 COMPUTE = frozenset((*OPERATIONS, *losses.TABLE))
@@ -88,7 +88,7 @@ def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], s
     elif not isinstance(result, Array):
         arrays = [variation_of(value).surely for value in values if _holds_array(value)]
         surely = frozenset.intersection(*arrays) if arrays else NO_AXES
-        made = Variation(surely, made.perhaps, made.equal)
+        made = Variation(surely, made.perhaps, made.equal, made.traits if len(arrays) == 1 else NO_TRAITS)
     result = vary(result, made)
     if isinstance(result, Array) and result.traits and result.drawn_at is None:
         at = next((v.drawn_at for v in values if isinstance(v, Array) and v.drawn_at is not None), None)

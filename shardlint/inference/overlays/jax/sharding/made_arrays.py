@@ -36,6 +36,8 @@ def made(call: Call, result: Value) -> Value:
     """Return the result of a call that makes an array, marked if it has no layout."""
     if not isinstance(result, Array) or result.sharding is not None or inside_shard_map(call.interpreter):
         return result
+    if result.committed is not None:
+        return result
     typed = result.typed
     if typed is not None and any(map(entry_axes, typed.spec.entries)):
         return result
@@ -60,7 +62,7 @@ def returned(
         return replace(array, made=call.place)
 
     kept = map_arrays(result, take, keeps=True)
-    split = dict(_split_arguments(names, arguments)) if found else {}
+    split = {shape: text for shape, text, _ in _split_arguments(names, arguments)} if found else {}
     beside = [one for one in found if one[0].shape in split]
     holder = call.interpreter.context.mesh
     shared = isinstance(holder, MeshValue) and _is_shared(holder.mesh)
@@ -88,19 +90,71 @@ def returned(
     return kept
 
 
+def note_given(
+    call: Call, function: str, names: Sequence[str], arguments: Sequence[Value], received: Sequence[Value]
+) -> None:
+    """Record arguments of a jitted function that the program made whole, outside of jit, and that are for
+    others, of the same key and shape, which are split: an optimizer's state, sums of gradients.
+
+    ``received`` are the arguments with the layouts that they have in the function.
+    """
+    if call.interpreter.context.in_jit is not False or inside_shard_map(call.interpreter):
+        return
+    found: list[tuple[Array, str, int]] = []
+    for index, (argument, arrived) in enumerate(zip(arguments, received, strict=True)):
+        name = names[index] if index < len(names) else f"argument {index}"
+        pairs = zip(arrays_at(argument), arrays_at(arrived), strict=False)
+        for (array, path), (placed, _) in pairs:
+            size = array_bytes(array.shape, array.dtype) if array.shape and array.made is not None else None
+            if (
+                size is not None
+                and placed.laid is None
+                and array.committed is None
+                and array.sharding is None
+            ):
+                found.append((array, f"`{name}{path}`", size))
+    split = list(_split_arguments(names, received)) if found else []
+    ours = [
+        (size, name, array, text)
+        for array, name, size in found
+        for shape, text, key in split
+        if key and shape == array.shape and name[1:-1].endswith(key)
+    ]
+    if ours:
+        _, subject, array, text = max(ours, key=lambda one: one[0])
+        sizes = {name: size for size, name, _, _ in ours}
+        assert array.made is not None
+        call.interpreter.record(
+            MadeUse(
+                place=array.made,
+                environment=call.interpreter.environment(),
+                verdict=Accepted(),
+                facts=(Fact("it is given here", call.place),),
+                function=function,
+                subject=subject,
+                shape=array.shape or (),
+                dtype=array.dtype,
+                total=sum(sizes.values()),
+                number=len(sizes),
+                split=text,
+                outside=True,
+            )
+        )
+
+
 def _is_shared(mesh: Mesh) -> bool:
     """Return whether a mesh has several devices, all on Auto axes."""
     return set(mesh.types) == {AxisType.AUTO} and equal(mesh.device_count, 1) is False
 
 
-def _split_arguments(names: Sequence[str], arguments: Sequence[Value]) -> Iterator[tuple[Shape, str]]:
-    """Yield the shapes of arguments that are split, and what is to be said of each."""
+def _split_arguments(names: Sequence[str], arguments: Sequence[Value]) -> Iterator[tuple[Shape, str, str]]:
+    """Yield the shapes of arguments that are split, what is to be said of each, and its path."""
     for index, argument in enumerate(arguments):
         name = names[index] if index < len(names) else f"argument {index}"
         for array, path in arrays_at(argument):
             known = None if array.laid is None else layout(array.laid)
             if known is not None and array.shape and _splits(*known):
-                yield array.shape, f"`{name}{path}` is split by {known[1]}"
+                yield array.shape, f"`{name}{path}` is split by {known[1]}", path
 
 
 def _splits(mesh: Mesh, spec: Spec) -> bool:

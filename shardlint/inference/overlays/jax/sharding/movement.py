@@ -68,6 +68,14 @@ def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -
     return replace(result, laid=first) if alike and interpreter.context.in_jit is True else result
 
 
+def updated(interpreter: Evaluator, array: Value, result: Value) -> Value:
+    """Return an array inside jit of which a part is replaced, in the layout that the rest of it has."""
+    if not isinstance(array, Array) or not isinstance(result, Array) or array.laid is None:
+        return result
+    kept = interpreter.context.in_jit is True and result.shape == array.shape
+    return replace(result, laid=array.laid) if kept else result
+
+
 def lying_alike(result: Value, operands: Sequence[Value]) -> Value:
     """Return the result of an operation outside of jit, element by element, that lies where all its operands
     are committed to: in one layout (measured on JAX 0.10.2 and 0.12.0.1)."""

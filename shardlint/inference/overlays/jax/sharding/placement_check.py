@@ -102,6 +102,7 @@ def place_array(
             made_at=array.made,
             entry_places=_entry_places(target),
             beside=_is_beside(interpreter, target, place),
+            spec_place=_spec_origin(target),
         )
     )
     unplaced = isinstance(verdict, Rejected) or (isinstance(verdict, Accepted) and verdict.dropped)
@@ -198,7 +199,9 @@ def _judge(
     api = apis[-1] if in_jit is not False else apis[0]
     if inside_shard_map(interpreter) and api not in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT):
         varies = varying if interpreter.context.check_vma else frozenset()
-        return judge_inside(api, mesh, spec, shape, raw=raw, varying=varies), api
+        bound = interpreter.context.mesh.mesh if isinstance(interpreter.context.mesh, MeshValue) else None
+        manual = _manual(bound, mesh)
+        return judge_inside(api, mesh, spec, shape, raw=raw, varying=varies, manual=manual), api
     if raw and context is None and isinstance(mesh, Mesh) and set(mesh.types) != {AxisType.AUTO}:
         # The laws of bare specs are those under `jax.set_mesh`, where Explicit axes only assert.
         return Undecided("a mesh of `with mesh:` with other than Auto axes"), api
@@ -210,6 +213,17 @@ def _judge(
     if in_jit is None and len(apis) > 1 and isinstance(verdict, Accepted) and verdict.replicated:
         return replace(verdict, replicated=()), api
     return verdict, api
+
+
+def _manual(around: Mesh | None, mesh: Mesh | Unknown | None) -> frozenset[str]:
+    """Return the Manual axes of a body that a mesh has too, in the same sizes."""
+    if (
+        around is None
+        or not isinstance(mesh, Mesh)
+        or (mesh.names, mesh.sizes) != (around.names, around.sizes)
+    ):
+        return frozenset()
+    return frozenset(axis for axis in around.names if around.type_of(axis) is AxisType.MANUAL)
 
 
 def _is_traced(interpreter: Evaluator, apis: Sequence[Api]) -> bool | None:
@@ -329,9 +343,13 @@ def _entry_places(target: Value) -> tuple[Place | None, ...]:
 
 def _is_beside(interpreter: Evaluator, target: Value, place: Place) -> bool:
     """Return whether the code at a place makes the spec that is used there, or is in a function that does."""
-    spec = target.spec if isinstance(target, ShardingValue) else target
-    origin = spec.origin if isinstance(spec, SpecValue) else None
+    origin = _spec_origin(target)
     return origin is not None and interpreter.sees(place, origin)
+
+
+def _spec_origin(target: Value) -> Place | None:
+    spec = target.spec if isinstance(target, ShardingValue) else target
+    return spec.origin if isinstance(spec, SpecValue) else None
 
 
 def record_open(

@@ -91,11 +91,14 @@ def note_given_away(
     # What lies on the first device, by default, is copied to a mesh rather than given away.
     mine = not placed and interpreter.context.mesh is None and not any(map(_is_put, traced))
     alone = mine and all(map(_is_alone, traced))
+    shared = None if placed else _whole_on_mesh(traced)
     results = []
     for array in arrays_in(result):
         if array.shape is None or array.dtype is None:
             return
         home: Hashable | None = _ONE_DEVICE if alone else _layout(array.sharding or array.laid)
+        if home is None and array.shape == () and shared is not None:
+            home = shared
         results.append(Kept(array.shape, array.dtype, home))
     lost: dict[int, dict[str, Gone]] = {}
     leaves: list[tuple[int, str, Kept | None]] = []
@@ -129,6 +132,21 @@ def note_given_away(
 def has_mesh(use: Use) -> bool:
     """Return whether something is laid out on a mesh, or may be, so that a jitted function runs there."""
     return isinstance(use, Placement | CollectiveUse)
+
+
+def _whole_on_mesh(traced: Sequence[Value]) -> Hashable | None:
+    """Return the layout of a number on the only mesh of the arguments: a result without dimensions has no
+    other."""
+    meshes: set[Hashable] = set()
+    for value in traced:
+        for array in arrays_in(value):
+            if array.committed is None:
+                continue
+            known = _layout(array.committed)
+            if not isinstance(known, tuple):
+                return None
+            meshes.add((known[0], (), known[2]))
+    return meshes.pop() if len(meshes) == 1 else None
 
 
 def _is_alone(value: Value) -> bool:

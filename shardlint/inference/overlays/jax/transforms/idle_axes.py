@@ -9,6 +9,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.jax.transforms.donation import is_known
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
+from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Marker, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api
 from shardlint.model.uses import (
@@ -33,33 +34,39 @@ def note_idle_axes(
     call: Call, function: str, arguments: Sequence[Value], result: Value, recorded: Sequence[Use]
 ) -> None:
     """Record a call of a jitted function that computes gradients, if an axis of the only mesh of its
-    arguments splits none of them, and nothing that the call recorded names it.
+    arguments splits none of them, and nothing that the call recorded names it; of another function, if that
+    is so of all axes.
 
     ``arguments`` are as they arrive, without static ones. Arrays from outside are constants of the program,
     which every device has whole (measured on JAX 0.10.2 and 0.12.0.1).
     """
-    if call.interpreter.context.test or not any(
-        isinstance(use, CallUse) and use.function == GRADIENT for use in recorded
-    ):
+    if call.interpreter.context.test:
         return
+    trains = any(isinstance(use, CallUse) and use.function == GRADIENT for use in recorded)
     named = _named(recorded)
     if named is None or not all(map(is_known, (*arguments, result))):
         return
     mesh: Mesh | None = None
+    shapes: list[Shape] = []
     for array in [array for argument in arguments for array in arrays_in(argument)]:
         known = None if array.laid is None else layout(array.laid)
         made = array.typed is not None and array.typed.mesh is None
         if known is None and (made or array.numpy or array.shape == ()) and array.committed is None:
             continue
         if known is None or (mesh is not None and mesh != known[0]):
-            return
-        mesh = known[0]
-        named |= _axes(known[1]) or set()
+            if trains:
+                return
+            continue
+        mesh, axes = known[0], _axes(known[1])
+        named |= (axes or set()) if trains else set()
+        if array.shape and axes == set():
+            shapes.append(array.shape)
     if mesh is None:
         return
     sizes = zip(mesh.names, mesh.sizes, strict=True)
     idle = tuple(name for name, size in sizes if isinstance(size, int) and size > 1 and name not in named)
-    if idle:
+    several = [name for name, size in zip(mesh.names, mesh.sizes, strict=True) if size != 1]
+    if idle and (trains or (len(idle) == len(several) and shapes)):
         call.interpreter.record(
             IdleUse(
                 place=call.place,
@@ -69,6 +76,8 @@ def note_idle_axes(
                 function=function,
                 mesh=mesh,
                 axes=idle,
+                trains=trains,
+                shapes=() if trains else tuple(dict.fromkeys(shapes)),
             )
         )
 

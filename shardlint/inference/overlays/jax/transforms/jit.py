@@ -28,7 +28,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
-from shardlint.inference.overlays.jax.sharding.made_arrays import returned
+from shardlint.inference.overlays.jax.sharding.made_arrays import note_given, returned
 from shardlint.inference.overlays.jax.sharding.movement import arrived, laid
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     device_of,
@@ -56,6 +56,7 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     is_used,
     judge_structs,
     lowers,
+    lying_with,
     refuse_keywords,
     refuse_options,
     runs,
@@ -178,6 +179,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             names = interpreter.parameter_names(function)
             if lowers(inner):
                 note_donated(call, inner, names, received, result)
+                note_given(inner, function_name(function), names, args, received)
             if runs(inner):
                 recorded = [*body, *interpreter.uses[before:]]
                 if dynamic is not None:
@@ -218,7 +220,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             if refuse_empty(inner, function_name(function), result):
                 return Unknown("JAX does not split this array")
             given_names = interpreter.parameter_names(function)
-            return returned(inner, function_name(function), given_names, received, result)
+            result = returned(inner, function_name(function), given_names, received, result)
+            return lying_with(inner, function, seen, kwargs, arguments, result)
         assert out_shardings is not None
         with _meshes(interpreter, call.name):
             result = _place_results(inner, function, out_shardings, result, call.place)

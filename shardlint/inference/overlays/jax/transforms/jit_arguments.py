@@ -26,7 +26,7 @@ from shardlint.inference.overlays.jax.explicit.device_lists import (
 )
 from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh, place_array
 from shardlint.inference.overlays.jax.transforms.taint import following, holds_marked, marked
-from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
+from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.values import Unknown
@@ -196,6 +196,36 @@ def check_devices(
             record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *calls)
             return True
     return _results_apart(call, ends)
+
+
+def lying_with(
+    call: Call,
+    function: Value,
+    args: Sequence[Value],
+    kwargs: dict[str, Value],
+    held: Sequence[Argument],
+    result: Value,
+) -> Value:
+    """Return the results of a call without out_shardings, on the devices that hold the arguments, where these
+    are known and not all that there are: others may lie elsewhere then."""
+    interpreter = call.interpreter
+    order = order_of(held[0].home) if held else None
+    if order is None or order.ids is None or not runs_eagerly(interpreter) or not lowers(call):
+        return result
+    count = interpreter.device_count
+    if not isinstance(count, int) or len(order.ids) >= count or interpreter.context.mesh is not None:
+        return result
+    if any(order_of(one.home) != order for one in held):
+        return result
+    if not any(is_used(call, function, args, kwargs, one.key, one.path) for one in held):
+        return result
+    home = Devices((len(order.ids),) if len(order.ids) > 1 else (), ids=order.ids)
+
+    def lie(array: Array, _: str) -> Array:
+        free = array.committed is None and array.sharding is None and not array.numpy
+        return replace(array, committed=home) if free else array
+
+    return map_arrays(result, lie, NO_PATH, keeps=True)
 
 
 def _results_apart(

@@ -1,0 +1,168 @@
+"""Numbers in a body of shard_map that count within one device's part of a dimension.
+
+An index along a dimension of which each device has a part (`argmax`) is a number within that part
+(`Trait.INDEX`), until something that varies is added to it. What counts from 0 on each device alike
+(`arange`, `Trait.NUMBERED`) is no position in the whole, beside data that all devices have gathered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shardlint.inference.domain.values import Array, ListValue, Value, as_int, is_none
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.explicit import auto_layouts
+from shardlint.inference.overlays.jax.explicit.rules import elementwise
+from shardlint.inference.overlays.jax.operations import rule_of
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import large, split_of
+from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import Mesh, Spec, entry_axes
+from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.transforms.varying import Axes, Trait
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact
+
+_EXTREMES = frozenset(
+    f"{owner}.{kind}"
+    for owner in ("jax.numpy", "jax.lax", "jax.Array")
+    for kind in ("argmax", "argmin", "nanargmax", "nanargmin")
+)
+_SORTS = frozenset({"jax.numpy.argsort", "jax.Array.argsort"})
+_COUNTS = frozenset({"jax.numpy.arange", "jax.lax.iota", "jax.lax.broadcasted_iota"})
+#: Masks of the elements above, below or on a diagonal, which count both dimensions.
+_DIAGONALS = frozenset(f"jax.numpy.{name}" for name in ("tri", "tril", "triu", "eye", "identity"))
+#: Functions whose second argument has a number for each row of the first.
+_BY_ROW = frozenset({"optax.softmax_cross_entropy_with_integer_labels", "jax.numpy.take_along_axis"})
+_CASTS = (elementwise.cast, elementwise.first_operand)
+_CHOOSING = (elementwise.where, elementwise.select)
+
+
+def numbered(call: Call, result: Value, name: str | None = None) -> Value:
+    """Return the result of a call, marked if it is such a number; numbers that meet gathered data are
+    recorded."""
+    name, args = name or call.name, call.args
+    if name in _EXTREMES or name in _SORTS:
+        return _marked(result, _index_axes(call, name))
+    if name == "jax.lax.top_k" and isinstance(result, ListValue) and len(result.items or ()) == 2 and args:
+        assert result.items is not None
+        result.items[1] = _marked(result.items[1], _parts_of(args[0], -1))
+    if not isinstance(result, Array):
+        return result
+    if name in _COUNTS or name in _DIAGONALS:
+        return _counted(call, result)
+    rule = rule_of(name)
+    if rule in auto_layouts.ELEMENTWISE or name in _BY_ROW:
+        note_numbers(call.interpreter, (*args, *call.kwargs.values()), call.place, by_row=name in _BY_ROW)
+    if rule in _CASTS and args:
+        return _marked(result, _indices(args[0]))
+    if rule in _CHOOSING and len(args) == 3:
+        one, other = args[1:]
+        axes = _indices(one) | _indices(other)
+        return _marked(result, frozenset(a for a in axes if _agrees(one, a) and _agrees(other, a)))
+    return result
+
+
+def note_numbers(
+    interpreter: Evaluator, operands: Sequence[Value], place: Place | None, by_row: bool = False
+) -> None:
+    """Record numbers that count from 0 on each device, and meet a dimension that is split, of data that is
+    computed from that of all devices."""
+    arrays = [one for one in operands if isinstance(one, Array) and one.traits and one.shape]
+    for one in arrays if place is not None else ():
+        counted = one.drawn_at or place
+        axes = one.variation.axes_of(Trait.NUMBERED)
+        for other in arrays if axes else ():
+            spec = split_of(other)
+            if spec is None or other is one or one.shape is None or other.shape is None:
+                continue
+            for at, (entry, size) in enumerate(zip(spec.entries, other.shape, strict=True)):
+                among = axes & other.variation.axes_of(Trait.GATHERED)
+                met = large(interpreter, [axis for axis in entry_axes(entry) if axis in among])
+                beside = at if by_row else at - (len(other.shape) - len(one.shape))
+                inside = 0 <= beside < len(one.shape)
+                if met and inside and _is_same(one.shape[beside], size) and place and counted:
+                    _record_numbers(interpreter, met, at, counted, place)
+                    return
+
+
+def note_indices(call: Call, array: Array, mesh: Mesh, spec: Spec, name: str) -> None:
+    """Record a result that is a number within one device's part, whichever that is."""
+    named = {axis for entry in spec.entries for axis in entry_axes(entry)}
+    among = [axis for axis in array.variation.axes_of(Trait.INDEX) if array.variation.never(axis)]
+    axes = sorted(a for a in among if a not in named and equal(mesh.size_of(a), 1) is not True)
+    if axes:
+        text = " and ".join(f'"{axis}"' for axis in axes)
+        silent = (
+            f"{name} is an index within one device's part of a dimension, which is split over {text}, and "
+            f"does not tell whose; add the place where the part begins: jax.lax.axis_index({text}) * its size"
+        )
+        place = array.origin or call.place
+        record_of_value(call.interpreter, "jax.shard_map(number)", Accepted(), place, silent=silent)
+
+
+def _record_numbers(
+    interpreter: Evaluator, axes: Sequence[str], dimension: int, counted: Place, place: Place
+) -> None:
+    text = " and ".join(f'"{axis}"' for axis in axes)
+    silent = (
+        f"numbers that count from 0 on each device meet dimension {dimension} of data, of which each device "
+        f"along {text} has a part, and which is computed from all of them: is an offset of "
+        f"jax.lax.axis_index({text}) missing?"
+    )
+    facts = [] if counted is place else [Fact("they meet such data here", place)]
+    record_of_value(interpreter, "jax.shard_map(number)", Accepted(), counted, facts=facts, silent=silent)
+
+
+def _counted(call: Call, result: Array) -> Array:
+    """Return a range or mask, marked if it counts from 0."""
+    if call.name == "jax.numpy.arange" and len(call.args) > 1 and as_int(call.args[0]) != 0:
+        return result
+    if call.name == "jax.numpy.arange" and "start" in call.kwargs:
+        return result
+    axes = {axis for axis in manual_axes(call.interpreter.context) or () if result.variation.never(axis)}
+    traits = result.traits | {(Trait.NUMBERED, axis) for axis in axes}
+    return replace(result, traits=traits, drawn_at=call.place)
+
+
+def _index_axes(call: Call, name: str) -> Axes:
+    """Return the axes over which the dimension is split that an index counts along."""
+    given = call.argument(1, "axis")
+    if not call.args or (given is not None and is_none(given)):
+        return frozenset()
+    if given is None:
+        # Without an axis the index counts in the flat array.
+        rank = len(call.args[0].shape or ()) if isinstance(call.args[0], Array) else 0
+        return _parts_of(call.args[0], -1) if name in _SORTS or rank == 1 else frozenset()
+    axis = as_int(given)
+    return frozenset() if axis is None else _parts_of(call.args[0], axis)
+
+
+def _parts_of(array: Value, axis: int) -> Axes:
+    spec = split_of(array) if isinstance(array, Array) else None
+    if spec is None or not -len(spec.entries) <= axis < len(spec.entries):
+        return frozenset()
+    return frozenset(entry_axes(spec.entries[axis]))
+
+
+def _marked(result: Value, axes: Axes) -> Value:
+    if not axes or not isinstance(result, Array):
+        return result
+    return replace(result, traits=result.traits | {(Trait.INDEX, axis) for axis in axes})
+
+
+def _indices(value: Value) -> Axes:
+    return value.variation.axes_of(Trait.INDEX) if isinstance(value, Array) else frozenset()
+
+
+def _agrees(value: Value, axis: str) -> bool:
+    """Return whether a value is an index too, or the same on all devices."""
+    return axis in _indices(value) or variation_of(value).never(axis)
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Return whether two sizes are certainly equal, and not 1."""
+    return equal(one, other) is True and equal(other, 1) is not True  # type: ignore[arg-type]

@@ -1,0 +1,46 @@
+"""Arrays that a program makes whole outside of jit, and gives to a jitted function beside what is split."""
+
+from __future__ import annotations
+
+import pytest
+from consequences import found, value
+
+HEADER = """import jax, jax.numpy as jnp, numpy as np, optax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()), ("x",))
+on = NamedSharding(mesh, P("x"))
+p = {"w": jax.device_put(jnp.ones((64, 32)), on), "b": jax.device_put(jnp.ones(8), on)}
+x = jax.device_put(jnp.ones((64, 32)), on)
+def zeros(tree):
+    return jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), tree)
+@jax.jit
+def add(acc, p, scale=1.0):
+    return jax.tree.map(lambda a, b: a + b, acc, p)
+"""
+#: Programs that make ``acc``, and whether it is reported.
+PROGRAMS: dict[str, bool] = {
+    "acc = zeros(p)\nadd(acc, p)": True,
+    "acc = {'w': jnp.zeros((64, 32)), 'b': p['b']}\nadd(acc, p)": True,
+    "acc = [zeros(p)]\njax.jit(lambda a, p: add(a[0], p))(acc, p)": True,
+    "acc = jax.tree.map(jnp.zeros_like, p)\nadd(acc, p)": False,
+    "acc = jax.device_put(zeros(p), on)\nadd(acc, p)": False,
+    "acc = jax.jit(zeros, out_shardings=on)(p)\nadd(acc, p)": False,
+    "acc = jax.tree.map(lambda a: jnp.zeros(a.shape, device=a.sharding), p)\nadd(acc, p)": False,
+    "acc = zeros(p)\njax.jit(lambda a, p: a['w'] + p['w'], in_shardings=(on, on))(acc, p)": False,
+    "acc = {'v': jnp.zeros((64, 32))}\njax.jit(lambda a, p: a['v'] + p['w'])(acc, p)": False,
+    "acc = {'w': jnp.zeros((64,))}\njax.jit(lambda a, p: a['w'][:, None] + p['w'])(acc, p)": False,
+    "acc = {'w': np.zeros((64, 32))}\njax.jit(lambda a, p: a['w'] + p['w'])(acc, p)": False,
+    "acc = jnp.zeros((64, 32))\njax.jit(lambda a, x: a + x)(acc, x)": False,
+    "acc = zeros(p)\nnew = add(acc, p)\nadd(new, p)": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_reported_where_it_lies_whole(program: str) -> None:
+    text = f"{HEADER}{program}\n"
+    assert bool(found(text, "SHL607")) == PROGRAMS[program]
+    first = text.split("\nadd(")[0] if "\nadd(" in text else text
+    leaves = "[a for a in jax.tree.leaves(acc) if a.shape == (64, 32) and isinstance(a, jax.Array)]"
+    whole = value(f"{first}\n", f"any(len(a.sharding.device_set) == 1 for a in {leaves})")
+    if PROGRAMS[program]:
+        assert whole
