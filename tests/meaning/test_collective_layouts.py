@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,14 +15,14 @@ from jax.sharding import PartitionSpec
 from shardlint.inference.domain.values import Array, MeshValue, SpecValue
 from shardlint.inference.overlays.jax.shard_map.collective_layouts import layout_after
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import cut
-from shardlint.laws.core.values import Spec
+from shardlint.laws.core.values import Spec, entry_axes
 
 NAMES, SIZES = ("x", "y"), {"x": 2, "y": 4}
 SHAPE = (16, 32, 8)
 MESH = jax.make_mesh((2, 4), NAMES, axis_types=(jax.sharding.AxisType.Auto,) * 2)
 
 
-def run(body: object, before: Spec, after: Spec) -> np.ndarray:
+def run(body: Any, before: Spec, after: Spec) -> np.ndarray:
     """Return what a body makes of numbered data, put together by a layout."""
     data = jnp.arange(float(np.prod(SHAPE))).reshape(SHAPE)
     mapped = jax.shard_map(
@@ -48,10 +49,10 @@ def test_they_put_the_data_together(function: str) -> None:
         before, axis = spec(rng), rng.choice(NAMES)
         tiled = function == "all_to_all" or rng.random() < 0.7
         local = tuple(
-            n // int(np.prod([SIZES[a] for a in ([e] if isinstance(e, str) else e or [])]))
-            for n, e in zip(SHAPE, before.entries, strict=True)
+            n // int(np.prod([SIZES[axis] for axis in entry_axes(entry)]))
+            for n, entry in zip(SHAPE, before.entries, strict=True)
         )
-        named = {a for e in before.entries for a in ([e] if isinstance(e, str) else e or [])}
+        named = {axis for entry in before.entries for axis in entry_axes(entry)}
         array = Array(local, "float32", laid=cut(NAMES, before, len(SHAPE)))
         one, other = rng.sample(range(len(SHAPE)), 2)
         options: dict[str, object] = {"tiled": tiled}

@@ -44,3 +44,28 @@ def test_reported_where_it_lies_whole(program: str) -> None:
     whole = value(f"{first}\n", f"any(len(a.sharding.device_set) == 1 for a in {leaves})")
     if PROGRAMS[program]:
         assert whole
+
+
+NNX = """import jax, jax.numpy as jnp, numpy as np, optax
+from flax import nnx
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()), ("x",))
+def shard(model):
+    state = nnx.state(model, nnx.Param)
+    nnx.update(model, jax.device_put(state, NamedSharding(mesh, P("x", None))))
+@nnx.jit
+def step(model, optimizer):
+    grads = nnx.grad(lambda model: model(jnp.ones((8, 64))).sum())(model)
+    optimizer.update(model, grads)
+model = nnx.Linear(64, 32, use_bias=False, rngs=nnx.Rngs(0))
+"""
+OPTIMIZER = "optimizer = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "whole"), [(f"{OPTIMIZER}shard(model)\n", True), (f"shard(model)\n{OPTIMIZER}", False)]
+)
+def test_moments_of_a_model_that_is_split_later(program: str, whole: bool) -> None:
+    moments = "optimizer.opt_state[0].mu['kernel'][...]"
+    assert value(f"{NNX}{program}", f"len({moments}.sharding.device_set)") == (1 if whole else 8)
+    assert bool(found(f"{NNX}{program}step(model, optimizer)\n", "SHL607")) == whole

@@ -29,6 +29,7 @@ from shardlint.inference.facts.comment_facts import about_function
 from shardlint.inference.machine.code import Code
 from shardlint.inference.overlays.jax.sharding.overlooked_meshes import note_skipped
 from shardlint.inference.recording.editor_uses import note_parameters
+from shardlint.inference.recording.skipped_constraints import note_without_mesh
 from shardlint.inference.store.effect_log import changed
 from shardlint.inference.syntax.node_fields import walk
 from shardlint.laws.core.values import Unknown
@@ -147,6 +148,8 @@ def run_function(
             note_skipped(
                 interpreter, frame, interpreter.frames[-2] if interpreter.frames[1:] else None, bound
             )
+        elif interpreter.context.in_jit is True:
+            note_without_mesh(interpreter, frame, bound)
     finally:
         interpreter.frames.pop()
         interpreter.path = path

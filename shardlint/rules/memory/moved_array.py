@@ -50,7 +50,8 @@ y = scaled(x)
 ## What JAX says
 Nothing: the compiler inserts collectives (JAX 0.10.2). A layout is certain for an argument that is committed,
 or placed by in_shardings, for what a constraint returns, for what is computed from such arrays of one layout
-element by element, and for what reshapes and transposes make of them. Not reported is an array that is
+element by element, and for what reshapes and transposes make of them. The rows of a product, or of a layer of
+Flax, are those of the batch, and split as it came. Not reported is an array that is
 gathered, so that each device keeps its part, unless only some of the axes that split the first dimension are
 left out: a batch over `("data", "fsdp")` that is asked for over `"data"`. That is an information.
 

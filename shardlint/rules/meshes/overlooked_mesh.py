@@ -63,7 +63,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.model.findings import Group
+from shardlint.model.findings import Group, Severity
 from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 
@@ -77,6 +77,8 @@ _ADVICE = {
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report a mesh that a constraint does not find."""
+    if use.silent is not None and use.function == "jax.sharding.NamedSharding(None)":
+        yield Problem(f"{use.silent}, without its constraint: give it the mesh", use.place, Severity.INFO)
     if use.silent is not None and use.function in _ADVICE:
         yield Problem(f"{use.silent}: {_ADVICE[use.function]}", use.place)
 

@@ -39,6 +39,7 @@ from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import NO_AXES, UNKNOWN, Variation, combined
+from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 Rule = Callable[[Call], Value]
@@ -54,16 +55,16 @@ EMPTY = Tuple(())
 FOLLOWS = "follows"
 
 
-def like(tree: Value, dtype: Value | None = None, stays: bool = False) -> Value:
+def like(tree: Value, dtype: Value | None = None, stays: bool = False, place: Place | None = None) -> Value:
     """Return a tree of new arrays with the shapes and boxes of another: `optax.tree.zeros_like(tree,
-    dtype)`. With ``stays`` they lie where the others are committed to, as outside of jit."""
+    dtype)`, made at a place. With ``stays`` they lie where the others are committed to, as outside of jit."""
     cast = dtype is not None and not is_none(dtype)
 
     def fresh(array: Array, _: str) -> Value:
         own_dtype = as_dtype(dtype) if cast and dtype is not None else array.dtype
         home = array.committed if stays and isinstance(array.committed, ShardingValue) else None
         return replace(array, dtype=own_dtype, weak=False, numpy=False, sharding=home, committed=home,
-                       struct=False, name=None, laid=None, made=array.origin)  # fmt: skip
+                       struct=False, name=None, laid=None, made=place or array.origin)  # fmt: skip
 
     return map_arrays(tree, fresh)
 
@@ -254,7 +255,7 @@ def _state(fields: str, args: Arguments) -> Init:
             return map_arrays(
                 like(params), lambda array, _: Array((), "bool" if kind == "flag" else array.dtype)
             )
-        tree = like(params, args[kind] if kind else None, runs_eagerly(call.interpreter))
+        tree = like(params, args[kind] if kind else None, runs_eagerly(call.interpreter), call.place)
         # Inside jit zeros have no layout, whatever that of the parameters is.
         is_traced = call.interpreter.context.in_jit is True and not call.interpreter.context.bound_axes
         return map_arrays(tree, lambda array, _: replace(array, made=call.place)) if is_traced else tree

@@ -28,6 +28,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.flax.common.metadata import Names, names_of
+from shardlint.inference.overlays.flax.linen.module_runs import Mode, flax_state
 from shardlint.inference.overlays.flax.logical.rules import effective_rules, rules_of
 from shardlint.inference.overlays.flax.logical.uses import (
     Calls,
@@ -49,7 +50,8 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
 from shardlint.inference.overlays.jax.sharding.specs import is_unconstrained
 from shardlint.inference.overlays.pytrees.nodes import map_parts, parts
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
-from shardlint.laws.core.dims import Shape
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.dims import Shape, equal
 from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.laws.flax.logical_axes import (
@@ -64,7 +66,7 @@ from shardlint.laws.flax.logical_axes import (
 )
 from shardlint.laws.placement.checks import is_axis
 from shardlint.laws.placement.named_sharding import judge_sharding
-from shardlint.model.uses import ShardingUse
+from shardlint.model.uses import Fact, ShardingUse
 
 _NAME = "nn.with_logical_constraint"
 _FALLBACK = "flax.linen.spmd.RulesFallback."
@@ -277,8 +279,28 @@ def with_logical_constraint(call: Call) -> Value:
             # Names that fit no rules do not fit those that another caller sets.
             setting = Setting("linen", as_written(names_of(names)), Unknown("none are set"), call.place)
             foresee(call.interpreter, replace(setting, function="with_logical_constraint"), None)
+            _note_without_rules(call)
         return tree
+    record_of_value(call.interpreter, WITH_RULES, Accepted(), call.place)
     return _constrain_tree(call, tree, names, written, mesh, _fallback_of(fallback))
+
+
+#: The names of the events that a constraint finds rules, and that it finds none.
+WITH_RULES, WITHOUT_RULES = "linen.with_logical_constraint(rules)", "linen.with_logical_constraint(no rules)"
+
+
+def _note_without_rules(call: Call) -> None:
+    """Record a constraint that is compiled without rules, under a mesh of several devices. What `init` makes
+    of activations is dropped."""
+    context = call.interpreter.context
+    mesh = context.mesh if isinstance(context.mesh, MeshValue) else None
+    if mesh is None or equal(mesh.mesh.device_count, 1) is not False or not context.compiles:
+        return
+    stack = flax_state(call.interpreter).stack
+    if context.in_jit is not True or context.test or not stack or stack[-1].run.mode is not Mode.APPLY:
+        return
+    facts = () if mesh.entered is None else (Fact("its mesh is set here", mesh.entered),)
+    record_of_value(call.interpreter, WITHOUT_RULES, Accepted(), call.place, facts=facts, silent="no rules")
 
 
 def _fallback_of(value: Value | None) -> Fallback | None:

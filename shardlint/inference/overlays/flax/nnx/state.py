@@ -105,6 +105,11 @@ def _variables(node: Value, accepts: Filter, taken: set[int], path: Path, seen: 
     return DictValue({name: tree[name] for name in in_order(tree)})
 
 
+def variables_of(node: Value) -> Value:
+    """Return all variables in an object, by attribute."""
+    return _variables(node, lambda _path, _value: True, set(), (), set())
+
+
 def _is_seen(node: Value, seen: set[int]) -> bool:
     """Return whether an object is among those seen, and add it."""
     if isinstance(node, Tuple):

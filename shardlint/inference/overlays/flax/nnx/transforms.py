@@ -20,8 +20,12 @@ from shardlint.inference.domain.values import (
     as_items,
 )
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.flax.nnx.state import variables_of
+from shardlint.inference.overlays.jax.sharding.made_arrays import note_given
+from shardlint.inference.overlays.jax.sharding.movement import arrived
 from shardlint.inference.overlays.jax.transforms.jit import function_name
-from shardlint.inference.overlays.pytrees.nodes import is_data_node
+from shardlint.inference.overlays.jax.transforms.jit_arguments import lowers
+from shardlint.inference.overlays.pytrees.nodes import Trees, is_data_node
 
 _WHOLE = "flax.nnx.whole"
 
@@ -38,11 +42,21 @@ def over_objects(call: Call, transform: str, function: Value) -> Value:
     transformed = interpreter.call(External(transform), [traced], {}, call.place)
 
     def run(inner: Call) -> Value:
+        if transform == "jax.jit" and lowers(inner):
+            _note_given(inner, function)
         args, kwargs = [_hide(arg) for arg in inner.args], {k: _hide(v) for k, v in inner.kwargs.items()}
         return _show(interpreter.call(transformed, args, kwargs, inner.place, inner.opaque))
 
     name = f"{call.name.removeprefix('flax.')}({function_name(function)})"
     return interpreter.wrapped(Native(name, run, wraps=function, origin=call.place))
+
+
+def _note_given(call: Call, function: Value) -> None:
+    """Record variables that the program made whole, and gives to a jitted function beside split ones."""
+    states = [variables_of(arg) for arg in call.args]
+    trees = Trees()
+    received = [arrived(one, trees) for one in states]
+    note_given(call, function_name(function), call.interpreter.parameter_names(function), states, received)
 
 
 def _branches(call: Call) -> Value:

@@ -13,10 +13,17 @@ from shardlint.inference.domain.values import Array, SpecValue, Value
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Rule, Trace
-from shardlint.inference.overlays.jax.explicit.rules import elementwise, joining, slicing
+from shardlint.inference.overlays.jax.explicit.rules import contractions, elementwise, joining, slicing
 from shardlint.inference.overlays.jax.explicit.rules import layout as rearranging
 from shardlint.inference.overlays.jax.operations import rule_of
-from shardlint.inference.overlays.jax.sharding.movement import combined, laid, layout, lying_alike, updated
+from shardlint.inference.overlays.jax.sharding.movement import (
+    combined,
+    keeping_rows,
+    laid,
+    layout,
+    lying_alike,
+    updated,
+)
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
@@ -53,6 +60,14 @@ _UPDATING: tuple[Rule, ...] = (
     slicing.update_along,
     slicing.update_index,
 )
+#: Those of products that have a row for each of their first operand, if the second is a matrix.
+_PRODUCTS: tuple[Rule, ...] = (contractions.matmul, contractions.dot)
+#: Layers whose result has a row for each of their operand.
+LAYERS = tuple(
+    f"{library}.{layer}"
+    for library in ("flax.linen", "flax.nnx")
+    for layer in ("Dense", "Linear", "Embed", "LayerNorm", "RMSNorm", "Dropout")
+)
 _RESHAPES = (rearranging.reshape, rearranging.lax_reshape)
 
 
@@ -61,6 +76,12 @@ def followed(call: Call, name: str, result: Value) -> Value:
     rule = rule_of(name)
     if rule in ELEMENTWISE:
         return combined(call.interpreter, result, (*call.args, *call.kwargs.values()))
+    if rule is None and name.startswith(LAYERS) and call.args:
+        return keeping_rows(call.interpreter, result, call.args[0])
+    if rule in _PRODUCTS and len(call.args) > 1:
+        other = call.args[1]
+        plain = isinstance(other, Array) and len(other.shape or (0, 0, 0)) <= 2
+        return keeping_rows(call.interpreter, result, call.args[0]) if plain else result
     if rule in _UPDATING and call.args:
         return updated(call.interpreter, call.args[0], result)
     if rule not in _REARRANGING or not isinstance(result, Array) or not call.args:

@@ -25,7 +25,7 @@ from shardlint.inference.overlays.jax.shard_map.local_numbers import note_number
 from shardlint.inference.overlays.jax.shard_map.reduced_values import divided, multiplied
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.sharding.made_arrays import is_making, made
-from shardlint.inference.overlays.jax.sharding.movement import combined
+from shardlint.inference.overlays.jax.sharding.movement import combined, keeping_rows
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Unknown
@@ -77,7 +77,14 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
         found = combined_index(interpreter, symbol, x, y, found, place)
     if interpreter.context.bound_axes and place is not None:
         found = split_dimensions.operated(interpreter, symbol, x, y, found, place)
-    return found if symbol == "@" else combined(interpreter, found, (x, y))
+    if symbol != "@":
+        return combined(interpreter, found, (x, y))
+    return keeping_rows(interpreter, found, x) if _is_matrix(y) else found
+
+
+def _is_matrix(value: Value) -> bool:
+    """Return whether a product with a value on the right has a row for each on the left."""
+    return isinstance(value, Array) and value.shape is not None and len(value.shape) <= 2
 
 
 def _drawn(call: Call, result: Value) -> Value:

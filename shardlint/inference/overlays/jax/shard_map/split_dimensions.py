@@ -22,7 +22,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.jax.explicit.auto_layouts import spec_of_result
+from shardlint.inference.overlays.jax.explicit.auto_layouts import LAYERS, spec_of_result
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.inference.overlays.recording import record_of_value
@@ -34,12 +34,6 @@ from shardlint.laws.transforms.varying import Axes, Trait
 from shardlint.model.spans import Place
 
 _REDUCTIONS = frozenset("sum mean var std nansum nanmean".split())
-#: Layers whose result has a row for each of their operand.
-_LAYERS = tuple(
-    f"{library}.{layer}"
-    for library in ("flax.linen", "flax.nnx")
-    for layer in ("Dense", "Linear", "Embed", "LayerNorm", "RMSNorm", "Dropout")
-)
 _OVER_AN_AXIS = {
     **{f"jax.nn.{name}": "axis" for name in ("softmax", "log_softmax", "standardize")},
     "optax.softmax_cross_entropy": "axis",
@@ -67,7 +61,7 @@ def followed(call: Call, name: str, result: Value) -> Value:
     rule = rule_of(name)
     if not known:
         return result
-    if rule is None and name.startswith(_LAYERS):
+    if rule is None and name.startswith(LAYERS):
         return _of_layer(call, known[0][0], known[0][1], result)
     _note_softmax(call, name)
     mesh = _mesh(known[0][0])

@@ -22,7 +22,7 @@ from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, map_arrays
 from shardlint.laws.core.dims import equal
-from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, MoveUse
@@ -51,8 +51,38 @@ def layout(sharding: ShardingValue) -> tuple[Mesh, Spec] | None:
     """Return mesh and spec of a sharding on Auto axes; None if they are not known."""
     if not isinstance(sharding.mesh, MeshValue) or not isinstance(sharding.spec, SpecValue):
         return None
-    mesh = sharding.mesh.mesh
-    return (mesh, sharding.spec.spec) if set(mesh.types) == {AxisType.AUTO} else None
+    mesh, spec = sharding.mesh.mesh, sharding.spec.spec
+    return (mesh, spec) if set(mesh.types) == {AxisType.AUTO} and OPEN not in spec.entries else None
+
+
+#: The entry of a dimension whose layout the compiler chooses.
+OPEN = Unknown("the compiler chooses its layout")
+
+
+def _rows(array: Array) -> tuple[ShardingValue, Entry] | None:
+    """Return what splits the first dimension of an array inside jit, whatever is known of the others."""
+    home = array.laid
+    if home is None or not array.shape or not isinstance(home.spec, SpecValue):
+        return None
+    if not isinstance(home.mesh, MeshValue) or set(home.mesh.mesh.types) != {AxisType.AUTO}:
+        return None
+    entries = home.spec.spec.entries
+    return (home, entries[0]) if entries and entry_axes(entries[0]) else None
+
+
+def keeping_rows(interpreter: Evaluator, result: Value, array: Value) -> Value:
+    """Return a result inside jit, row by row computed from an array: its rows are split as they came, until
+    something asks for another layout."""
+    if not isinstance(array, Array) or not isinstance(result, Array) or result.laid is not None:
+        return result
+    found = _rows(array)
+    if found is None or interpreter.context.in_jit is not True or not result.shape or not array.shape:
+        return result
+    if equal(result.shape[0], array.shape[0]) is not True:
+        return result
+    home, entry = found
+    entries = (entry, *(OPEN,) * (len(result.shape) - 1))
+    return replace(result, laid=replace(home, spec=SpecValue(Spec(entries))))
 
 
 def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -> Value:
@@ -65,7 +95,12 @@ def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -
         return result
     first = arrays[0].laid
     alike = all(one.laid == first and one.shape == result.shape for one in arrays)
-    return replace(result, laid=first) if alike and interpreter.context.in_jit is True else result
+    if alike and interpreter.context.in_jit is True:
+        return replace(result, laid=first)
+    split = [
+        one for one in arrays if len(one.shape or ()) == len(result.shape or ()) and _rows(one) is not None
+    ]
+    return keeping_rows(interpreter, result, split[0]) if len(split) == 1 else result
 
 
 def updated(interpreter: Evaluator, array: Value, result: Value) -> Value:
@@ -101,6 +136,14 @@ def note_constraint(
     if array.laid is None or wanted is None or interpreter.context.mapped:
         return
     before, after = layout(array.laid), layout(wanted)
+    rows = _rows(array) if before is None else None
+    if rows is not None and after is not None and isinstance(rows[0].mesh, MeshValue):
+        # Of the other dimensions nothing is known: they are taken for what they are asked to be.
+        first, *others = after[1].entries or (None,)
+        asked = {axis for entry in others for axis in entry_axes(entry)}
+        fewer = set(entry_axes(first)) < set(entry_axes(rows[1]))
+        if fewer and not asked & set(entry_axes(rows[1])):
+            before = rows[0].mesh.mesh, Spec((rows[1], *others))
     if before is None or after is None or _shape(before[0]) != _shape(after[0]):
         return
     _record(interpreter, array, before, after[1], function, place, subject)
