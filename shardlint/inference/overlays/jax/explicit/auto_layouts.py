@@ -76,8 +76,9 @@ def followed(call: Call, name: str, result: Value) -> Value:
     rule = rule_of(name)
     if rule in ELEMENTWISE:
         return combined(call.interpreter, result, (*call.args, *call.kwargs.values()))
-    if rule is None and name.startswith(LAYERS) and call.args:
-        return keeping_rows(call.interpreter, result, call.args[0])
+    if rule is None and name.startswith(LAYERS):
+        given = [one for one in call.args if isinstance(one, Array)]
+        return keeping_rows(call.interpreter, result, given[0]) if given else result
     if rule in _PRODUCTS and len(call.args) > 1:
         other = call.args[1]
         plain = isinstance(other, Array) and len(other.shape or (0, 0, 0)) <= 2
