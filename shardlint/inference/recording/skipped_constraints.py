@@ -59,7 +59,8 @@ def _is_sharding_on(interpreter: Machine, frame: Frame, node: cst.CSTNode, names
         return False
     written, path = node.func, ""
     while isinstance(written, cst.Attribute):
-        written, path = written.value, f".{written.attr.value}{path}"
+        path = f".{written.attr.value}{path}"
+        written = written.value
     if not isinstance(written, cst.Name):
         return False
     holder = holder_of(frame.scope, written.value)
