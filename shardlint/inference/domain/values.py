@@ -162,12 +162,11 @@ class Array:
     its type, None where that is not known. Inside shard_map ``varying`` are mesh axes that it varies over
     for sure, ``may_vary`` all that it may vary over (None: any), ``equal`` as in `laws.varying.Variation`;
     ``summed`` are axes that JAX summed it over, being a gradient; ``traits`` as in `Variation`, and
-    ``drawn_at`` is where it was drawn at random, or counted; ``indexed`` are the axes of an `axis_index`,
-    where it names them in another order than the specs, and its stride. ``laid`` is the layout that it
-    certainly has inside jit, on Auto axes; ``made`` is where it was made from no other array, or the jit
-    that returned it. ``committed`` is where it lies outside jit for sure, a sharding (then also its
-    ``sharding``) or devices, because the program put it there, or what it was computed from. ``gone`` is the
-    donation that deleted it.
+    ``drawn_at`` is where it was drawn at random, or counted; ``indexed`` the axes of an `axis_index`, where
+    it names them in another order than the specs, and its stride. ``laid`` is the layout it certainly has
+    inside jit, on Auto axes; ``made`` is where it was made from no other array, or the jit that returned it.
+    ``committed`` is where it lies outside jit surely, a sharding (then also its ``sharding``) or devices, as
+    the program put it there, or what it was computed from. ``gone`` is the donation that deleted it.
     """
 
     shape: Shape | None
