@@ -335,10 +335,10 @@ def _ordered(name: str, x: Value, y: Value) -> bool | None:
     a, b = as_size(x), as_size(y)
     if a is not None and b is not None:
         return dims.compare(_COMPARE[name][0], a, b)
-    if type(x) is type(y) and isinstance(left := _plain(x), tuple) and isinstance(right := _plain(y), tuple):
-        with suppress(TypeError):
-            if name not in ("Equal", "NotEqual"):
-                return bool(_COMPARE[name][1](left, right))
+    known_sets = all(isinstance(one, SetValue) and one.items is not None for one in (x, y))
+    if known_sets or (type(x) is type(y) and name not in ("Equal", "NotEqual")):
+        with suppress(TypeError):  # Of what is not known, too: None has no order.
+            return bool(_COMPARE[name][1](_plain(x), _plain(y)))
     if name in ("Equal", "NotEqual"):
         outcome = _same_class(x, y)
         outcome = _equal(x, y) if outcome is None else outcome
@@ -349,9 +349,9 @@ def _ordered(name: str, x: Value, y: Value) -> bool | None:
 
 
 def _plain(value: Value) -> Any:
-    """Return a constant, or a tuple of the constants in a sequence; None for anything else."""
-    if isinstance(value, Const):
-        return value.value
+    """Return a constant, a set, or a tuple of the constants in a sequence; None for anything else."""
+    if isinstance(value, Const | SetValue):
+        return value.value if isinstance(value, Const) else value.items
     if not isinstance(value, Tuple | ListValue) or value.items is None:
         return None
     parts = [item.value for item in value.items if isinstance(item, Const)]

@@ -25,6 +25,7 @@ from shardlint.inference.domain.values import (
     SpecValue,
     Tuple,
     Value,
+    as_bool,
     as_int,
     as_str,
     is_none,
@@ -137,7 +138,7 @@ def _from_sequence(interpreter: Evaluator, items: Sequence[Value], key: Value, a
             forget_contents(Tuple(tuple(items)))
             return Unknown("sliced by something unknown")
         return Tuple(tuple(items[cut])) if as_tuple else ListValue(list(items[cut]), path=interpreter.path)
-    number = as_int(key)
+    number = _position(key)
     if number is None:
         # Any of the items; an index out of range raises.
         if items and 0 < len(items) <= 8:
@@ -145,6 +146,12 @@ def _from_sequence(interpreter: Evaluator, items: Sequence[Value], key: Value, a
         forget_contents(Tuple(tuple(items)))
         return Unknown("indexed by something unknown")
     return items[number] if -len(items) <= number < len(items) else Unknown("index out of range")
+
+
+def _position(key: Value) -> int | None:
+    """Return a known index of a sequence: True is 1."""
+    known = as_bool(key)
+    return as_int(key) if known is None else int(known)
 
 
 def _from_spec(interpreter: Evaluator, spec: SpecValue, key: Value) -> Value:
@@ -180,6 +187,6 @@ def _from_string(text: str, key: Value) -> Value:
         return (
             Const(text[cut]) if cut is not None and cut.step != 0 else Unknown("sliced by something unknown")
         )
-    number = as_int(key)
+    number = _position(key)
     known = number is not None and -len(text) <= number < len(text)
     return Const(text[number]) if known and number is not None else Unknown("an unknown character")

@@ -79,8 +79,7 @@ from shardlint.model.uses import Placement, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 
 _APIS = (Api.DEVICE_PUT, Api.JIT_IN, Api.JIT_OUT)
-#: A key of a path in words: ``['kernel']``, ``.kernel``; such a key may be a path itself (``attn/kernel``).
-_KEY = re.compile(r"\['([^']+)'\]|\.(\w+)")
+#: A key of a path in words: ``['kernel']``, ``.kernel``, ``[0]``; a name may be a path (``attn/kernel``).
 _KEYS = re.compile(r"\['([^']+)'\]|\.(\w+)|\[(\d+)\]")
 
 
@@ -155,7 +154,8 @@ def _families(tree: Iterable[Placement]) -> Iterator[list[Placement]]:
     for use in tree:
         path = _path(use.subject)
         for at in (len(path) - 1, len(path) - 2):
-            if at >= 0:
+            # Arrays of different trees are no siblings: parameters and the moments of an optimizer, say.
+            if at > 0:
                 key = (at, path[:at], path[at + 1 :], use.shape)
                 families.setdefault(key, []).append(use)
     yield from (family for family in families.values() if len(family) > 1)
@@ -193,8 +193,10 @@ def _crossed(use: Placement, other: Placement) -> Problem:
 
 
 def _path(subject: str) -> tuple[str, ...]:
-    keys = [one or other for one, other in _KEY.findall(subject.strip("`"))]
-    return tuple(part for key in keys for part in key.split("/"))
+    """Return the name of an array's tree, and the keys of its path there."""
+    text = subject.split(" of `")[0].strip("`")
+    keys = [one or other or index for one, other, index in _KEYS.findall(text)]
+    return (re.split(r"[\[.]", text)[0], *(part for key in keys for part in key.split("/")))
 
 
 def _splits(use: Placement) -> bool | None:

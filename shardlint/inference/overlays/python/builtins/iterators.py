@@ -40,7 +40,8 @@ def _shown(call: Call) -> Value:
 
 
 def _range(call: Call) -> Value:
-    numbers = [as_int(arg) for arg in call.args]
+    flags = [as_bool(arg) for arg in call.args]
+    numbers = [as_int(arg) if flag is None else int(flag) for arg, flag in zip(call.args, flags, strict=True)]
     if (
         call.opaque
         or not numbers
