@@ -153,6 +153,57 @@ def use_alone():
 """
 
 
+#: Methods of linen modules call others, some of which create modules.
+LINEN = """
+import jax, jax.numpy as jnp
+import flax.linen as nn
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+
+def put(shape, *names):
+    return jax.device_put(jnp.zeros(shape), NamedSharding(mesh, P(*names)))
+
+class Block(nn.Module):
+    width: int = 8
+
+    def setup(self):
+        self.kernel = nn.Dense(self.rows(6))
+
+    def rows(self, n):
+        return n + 2
+
+    def names(self):
+        return "data", self.last()
+
+    def last(self):
+        return "model"
+
+    def __call__(self, x):
+        put((self.rows(2), 3), *self.names())
+        return self.kernel(x)
+
+class Model(nn.Module):
+    def size(self, n):
+        return n + 1
+
+    def dense(self, x, rows):
+        init = nn.with_partitioning(nn.initializers.ones, ("data", "model"))
+        return nn.Dense(rows, kernel_init=init)(x)
+
+    @nn.compact
+    def __call__(self, x):
+        x = self.dense(x, self.size(5))
+        return Block()(x)
+
+def use():
+    model = Model()
+    variables = jax.eval_shape(model.init, jax.random.key(0), jnp.zeros((8, 4)))
+    shardings = nn.get_sharding(variables, mesh)
+    return put((6, 4), "data")
+"""
+
+
 @pytest.fixture(autouse=True)
 def _few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """What spends all its steps (`use_spend`) is evaluated anew at each edit: it need not have many."""
@@ -171,12 +222,17 @@ def test_edits_of_chains_of_calls(seed: int) -> None:
     follow("chains.py", CHAINS, 3 * EDITS, str(seed))
 
 
-def evaluated(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+@pytest.mark.parametrize("seed", SEEDS)
+def test_edits_of_modules(seed: int) -> None:
+    follow("modules.py", LINEN, 3 * EDITS, str(seed))
+
+
+def evaluated(text: str, before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The names of the entries that an edit lets be evaluated."""
-    assert CHAINS.count(before) == 1
+    assert text.count(before) == 1
     settings = InferenceSettings(devices=8, editing=True)
-    program = Resumable(source_from_text("chains.py", CHAINS), settings)
-    program.uses(source_from_text("chains.py", CHAINS), Noticed())
+    program = Resumable(source_from_text("program.py", text), settings)
+    program.uses(source_from_text("program.py", text), Noticed())
     names: set[str] = set()
     recorded = entry_points.recorded
 
@@ -185,7 +241,7 @@ def evaluated(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> set[s
         return recorded(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(entry_points, "recorded", noted)
-    program.uses(source_from_text("chains.py", CHAINS.replace(before, after)), Noticed())
+    program.uses(source_from_text("program.py", text.replace(before, after)), Noticed())
     return names
 
 
@@ -214,4 +270,18 @@ def evaluated(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> set[s
 def test_what_an_edit_evaluates(
     before: str, after: str, names: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert evaluated(before, after, monkeypatch) == names
+    assert evaluated(CHAINS, before, after, monkeypatch) == names
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "names"),
+    [
+        ("return n + 2", "return 2 + n", set()),
+        ('return "model"', 'seen = 1\n        return "model"', set()),
+        ('return "model"', "return None", {"__call__", "names", "use"}),
+    ],
+)
+def test_what_an_edit_of_a_module_evaluates(
+    before: str, after: str, names: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert evaluated(LINEN, before, after, monkeypatch) == names

@@ -24,7 +24,7 @@ from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.path_queries import have_same_answers, of_run
 from shardlint.inference.machine.trace import Note, Trace
 from shardlint.inference.machine.variable_reads import note_read, read_of
-from shardlint.inference.overlays.flax.linen.module_runs import in_module
+from shardlint.inference.overlays.flax.linen.module_runs import as_in_module, in_module
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born, is_remade_since
 from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, enclosing_scopes
 from shardlint.inference.summaries.instantiation import Instantiation, NotInstantiable
@@ -159,20 +159,27 @@ class CallCache:
 
         Return None if that is another call now, or if its result cannot be cached.
         """
-        function, bound, place = situation.function, situation.bound, situation.place
-        try:
-            if self._key(interpreter, function, bound) != situation.key:
+        with as_in_module(interpreter, situation.in_module):
+            if not self._is_same_call(interpreter, situation, one):
                 return None
+            function, bound, place = situation.function, situation.bound, situation.place
+            instance = cast(Instance, next(iter(bound.values()))) if one.makes else None
+            return self._run_and_summarise(
+                interpreter, function, bound, place, situation.nested, situation.key, instance
+            )[1]
+
+    def _is_same_call(self, interpreter: Machine, situation: ReentryPoint, one: CallSummary) -> bool:
+        """Return whether a call has the same key, which is the last one computed, and reads the same."""
+        function = situation.function
+        try:
+            if self._key(interpreter, function, situation.bound) != situation.key:
+                return False
         except TooLarge:
-            return None
+            return False
         mark = self.keys.mark()
-        if not self._reads_alike(one, function):
-            return None
+        alike = self._reads_alike(one, function)
         self.keys.rewind(mark)
-        instance = cast(Instance, next(iter(bound.values()))) if one.makes else None
-        return self._run_and_summarise(
-            interpreter, function, bound, place, situation.nested, situation.key, instance
-        )[1]
+        return alike
 
     def _is_valid(self, interpreter: Machine, one: CallSummary, function: Function, nested: int) -> bool:
         """Return whether a summary is valid for this call."""
@@ -247,7 +254,7 @@ class CallCache:
         if i.settings.editing:
             here = ReentryPoint(
                 function, bound, place, nested, key, states(objects), i.context, i.path, i.assumed,
-                tuple(i.frames), i.muted, frozenset(i.switches),
+                tuple(i.frames), i.muted, frozenset(i.switches), in_module(i),
             )  # fmt: skip
         outside = i.budget.open()
         around_it = Trace(ran={function.code.key}, ran_uncached={function.code.key}).swap(i)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import fields
@@ -27,14 +27,15 @@ class ReentryPoint:
     """The inputs of a call besides the variables that it reads: its arguments and the interpreter's state.
 
     ``key`` is the call's key in the cache, ``objects`` are those reachable from the arguments. ``nested`` is
-    the depth of the call, and ``switches`` the global settings changed so far.
+    the depth of the call, and ``switches`` the global settings changed so far. ``in_module`` is whether a
+    method of a linen module ran, which `CallCache.run_again` restores.
     """
 
     function: Function
     bound: dict[str, Value]
     place: Place
     nested: int
-    key: Hashable
+    key: tuple[Any, ...]
     objects: tuple[State, ...]
     context: Context
     path: tuple[int, ...]
@@ -42,6 +43,7 @@ class ReentryPoint:
     frames: tuple[Frame, ...]
     muted: int
     switches: frozenset[str]
+    in_module: bool
 
     @contextmanager
     def restored(self, interpreter: Machine) -> Iterator[None]:

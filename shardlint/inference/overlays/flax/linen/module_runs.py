@@ -131,6 +131,21 @@ def in_module(interpreter: Evaluator) -> bool:
     return state is not None and bool(state.stack)
 
 
+@contextmanager
+def as_in_module(interpreter: Evaluator, inside: bool) -> Iterator[None]:
+    """Evaluate as if a method of some module ran, or none did.
+
+    A call that asks for more than that depends on the module, and cannot be cached.
+    """
+    state = _STATES.setdefault(interpreter, FlaxState())
+    outer = state.stack
+    state.stack = [Binding(Run(Mode.LOOSE), LibraryObject("flax.linen.Module", {}), ())] if inside else []
+    try:
+        yield
+    finally:
+        state.stack = outer
+
+
 # -- modules ----------------------------------------------------------------------------------
 
 
