@@ -22,10 +22,9 @@ from shardlint.model.findings import Finding, Fix, Severity, ordered
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem, Use
 from shardlint.rules.causes import with_causes
-from shardlint.rules.fixes import with_fix
+from shardlint.rules.fixes import with_fixes
 from shardlint.source import Source
 from shardlint.source.file_problems import finding_of, findings_of, fixture_finding
-from shardlint.support.cancellation import look
 from shardlint.support.gc_policy import collecting_seldom
 
 if TYPE_CHECKING:
@@ -134,7 +133,8 @@ class Linter:
 
         refresh()
         uses: list[Use] = []
-        return Analysis(source, tuple(self._check([source], uses_met=uses)), tuple(uses))
+        found = self._check([source], uses_met=uses)
+        return Analysis(source, tuple(found), tuple(uses), self.settings_of(source.path).target)
 
     def read_paths(
         self, paths: Iterable[str], progress: Progress | None = None, broken: bool = False
@@ -352,11 +352,8 @@ class Linter:
         found = [*problems, *found]
         by_path = {source.path: source for source in sources}
         suppressor = Suppressor(sources)
-        kept = []
-        for f in sorted(found, key=lambda f: f.span.path):
-            look()
-            if self.selects(f) and not suppressor.ignores(f):
-                kept.append(with_fix(f, by_path.get(f.span.path), self.settings_of(f.span.path).target))
+        kept = [f for f in found if self.selects(f) and not suppressor.ignores(f)]
+        kept = with_fixes(kept, by_path, lambda path: self.settings_of(path).target, self.settings.editing)
         broken = {f.span.path for f in problems if f.severity is Severity.ERROR}
         whole = [source for source in sources if source.path not in broken]
         comments = suppressor.about_comments(whole, self._wants, uses, found, bool(self._analyzer.unreached))

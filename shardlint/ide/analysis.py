@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from shardlint.laws.versions import ASSUMED_ONLY, Target
+
 if TYPE_CHECKING:
     from shardlint.ide.axis_completion import Candidate, Scopes
     from shardlint.ide.axis_index import AxisIndex
@@ -25,13 +27,21 @@ if TYPE_CHECKING:
 class Analysis:
     """The result of one analysis of a source: the findings in reading order, and the uses behind them.
 
-    Where a project supports several JAX releases, they are those of the newest. The data that editors show is
-    computed on demand, from an analysis under ``Settings(editing=True)``.
+    Where a project supports several JAX releases, the ``target``, they are those of the newest. The data that
+    editors show is computed on demand, from an analysis under ``Settings(editing=True)``.
     """
 
     source: Source
     findings: tuple[Finding, ...]
     uses: tuple[Use, ...]
+    target: Target = ASSUMED_ONLY
+
+    @cached_property
+    def fixable(self) -> tuple[Finding, ...]:
+        """Return the findings, in the same order, with those fixes too that were put off."""
+        from shardlint.rules.fixes import with_fix
+
+        return tuple(with_fix(finding, self.source, self.target) for finding in self.findings)
 
     @cached_property
     def knowledge(self) -> Knowledge:

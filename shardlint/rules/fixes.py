@@ -6,7 +6,7 @@ text is of another form than it knows: a name instead of a literal, entries that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -15,9 +15,11 @@ from shardlint.laws.core.values import nearest_sizes
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.versions import ASSUMED_ONLY, Target
 from shardlint.model.findings import Finding, Fix
+from shardlint.model.uses import ApiReference
 from shardlint.rules import all_rules
 from shardlint.rules.shared_fixes import nearest_axis
 from shardlint.source.sources import Source
+from shardlint.support.cancellation import look
 
 if TYPE_CHECKING:
     from shardlint.fixes.rewrites.fix_request import Rewrite
@@ -41,6 +43,32 @@ def with_fix(finding: Finding, source: Source | None, target: Target = ASSUMED_O
     if finding.code not in _rewrites() or finding.fix is not None or source is None:
         return finding
     return replace(finding, fix=_rewritten(finding, source, target))
+
+
+def with_fixes(
+    findings: Iterable[Finding],
+    sources: Mapping[str, Source],
+    target_of: Callable[[str], Target],
+    later: bool = False,
+) -> list[Finding]:
+    """Return findings with the fixes of their rules; ``target_of`` returns the releases that a file targets.
+
+    With ``later``, an editor asks for fixes when it offers them: only those are computed by which several
+    findings may turn out to have one cause. A name that JAX has renamed has a fix of its own.
+    """
+    found = sorted(findings, key=lambda finding: finding.span.path)
+    rewritten = [f for f in found if f.code in _rewrites()]
+    if later:
+        rewritten = [f for f in rewritten if not isinstance(f.use, ApiReference)]
+        rewritten = rewritten if len(rewritten) > 1 else []
+    chosen = set(map(id, rewritten))
+    result = []
+    for finding in found:
+        look()
+        path = finding.span.path
+        fixable = id(finding) in chosen
+        result.append(with_fix(finding, sources.get(path), target_of(path)) if fixable else finding)
+    return result
 
 
 def alternatives(finding: Finding, source: Source) -> list[Fix]:

@@ -52,7 +52,7 @@ def test_a_wish_holds_for_its_analysis_only() -> None:
 MANY = "from jax.sharding import PartitionSpec as P\n" + 'P("")\n' * 3
 
 
-@pytest.mark.parametrize("step", ["shardlint.rules.engine._finding", "shardlint.linter.with_fix"])
+@pytest.mark.parametrize("step", ["shardlint.rules.engine._finding", "shardlint.rules.fixes.with_fix"])
 def test_what_follows_the_evaluation_is_stopped_too(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a file with many findings the rules and the fixes take as long as the evaluation."""
     stop, steps = editing.Stop(), 0

@@ -49,7 +49,7 @@ class _Request:
 
     def findings(self) -> Iterator[tuple[Finding, types.Diagnostic]]:
         """Yield the findings in the client's range."""
-        ours = [f for f in self.analysis.findings if self.target.part_of(f.span) == self.part]
+        ours = [f for f in self.analysis.fixable if self.target.part_of(f.span) == self.part]
         for finding, diagnostic in zip(ours, self.diagnostics, strict=True):
             if self.meets(finding.span):
                 yield finding, diagnostic
@@ -96,13 +96,14 @@ async def code_actions(server: ShardlintServer, params: types.CodeActionParams) 
     only = params.context.only
     wanted = partial(_is_wanted, only)
 
-    def offered() -> list[types.CodeAction | None]:
+    def offered() -> tuple[list[types.CodeAction | None], bool]:
         quick = _quick_fixes(request) if wanted(_QUICK) else ()
-        return [*quick, *(_rewrites(request) if wanted(_REWRITE) else ())]
+        found = [*quick, *(_rewrites(request) if wanted(_REWRITE) else ())]
+        return found, wanted(FIX_ALL) and any(map(_is_safe, request.analysis.fixable))
 
-    found = await server.worker.submit(lambda: offered, Urgency.TYPED)
+    found, fixes_some = await server.worker.submit(lambda: offered, Urgency.TYPED)
     # Actions computed while typing must not be as slow as fixing everything.
-    if wanted(FIX_ALL) and any(map(_is_safe, report.analysis.findings)):
+    if fixes_some:
         action = types.CodeAction(
             title="Fix all that is safe to fix (shardlint)", kind=FIX_ALL, data={"uri": uri}
         )
@@ -260,7 +261,7 @@ async def resolve(server: ShardlintServer, action: types.CodeAction) -> types.Co
     target, report = known
     changes: dict[str, list[types.TextEdit]] = {}
     if report.analysis is not None and report.settings is not None:
-        work = partial(_fixed, target, list(report.analysis.findings), report.settings)
+        work = partial(_fixed, target, report.analysis, report.settings)
         texts = await server.worker.submit(
             lambda: server.in_worker(lambda opened: work(opened)), Urgency.TYPED
         )
@@ -272,7 +273,7 @@ async def resolve(server: ShardlintServer, action: types.CodeAction) -> types.Co
 
 
 def _fixed(
-    target: Target, findings: list[Finding], settings: Settings, opened: dict[str, bytes]
+    target: Target, analysis: Analysis, settings: Settings, opened: dict[str, bytes]
 ) -> dict[int | None, str]:
     with editing.opened(opened):
-        return editing.fixed(source_of(target), findings, Linter(settings).check_sources)
+        return editing.fixed(source_of(target), analysis.fixable, Linter(settings).check_sources)
