@@ -17,7 +17,7 @@ from shardlint.model.uses import (
     ShardingUse,
     Use,
 )
-from shardlint.source.api_sites import Site, SiteKind, find_sites
+from shardlint.source.api_sites import Site, SiteKind, find_sites, own_calls
 from shardlint.source.sources import Source
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -164,5 +164,12 @@ def worst_files(judged: Iterable[Judged]) -> list[tuple[str, int, int]]:
 
 def coverage_of(sources: Iterable[Source], uses: Iterable[Use | FileProblem]) -> list[Judged]:
     """Return what was judged at the calls of sharding APIs in the text of sources."""
-    sites = [site for source in sources for site in find_sites(source)]
+    held = list(sources)
+    own = own_calls(held)
+    sites = [
+        site
+        for source in held
+        for site in find_sites(source)
+        if (site.span.path, site.span.line, site.span.end_line, site.name) not in own
+    ]
     return coverage(sites, (use for use in uses if isinstance(use, Use)))

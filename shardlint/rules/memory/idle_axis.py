@@ -75,7 +75,8 @@ def check(uses: Sequence[IdleUse | Placement], _: RuleSettings) -> Iterable[tupl
     """Report the axes that split nothing."""
     placed = [use for use in uses if isinstance(use, Placement) and not use.environment.in_jit]
     split = [use for use in placed if _splits(use)]
-    whole = {(use.subject, use.shape, use.mesh) for use in placed if _splits(use) is False}
+    named = [use for use in placed if use.subject != "the array"]
+    whole = {(use.subject, use.shape, use.mesh) for use in named if _splits(use) is False}
     for use in uses:
         if not isinstance(use, IdleUse):
             continue
