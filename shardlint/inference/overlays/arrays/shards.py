@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from shardlint.inference.domain.iteration import MAX_UNROLLED
 from shardlint.inference.domain.values import (
@@ -14,9 +15,13 @@ from shardlint.inference.domain.values import (
     ShardingValue,
     SpecValue,
     Value,
+    as_int,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.shard_shapes import global_shape, shard_shape
 
 _UNKNOWN = Unknown("what lies on one device is not known")
@@ -41,10 +46,49 @@ def _part(array: Array) -> tuple[Array, ShardingValue] | None:
     return (Array(shape, array.dtype, array.weak), home) if whole == array.shape else None
 
 
+class PartName(str):
+    """The name of what lies on one device of an array that is split; ``number`` is which part it is."""
+
+    __slots__ = ("number",)
+    number: int
+
+
+def _numbered(part: Array, array: Array, number: int | None) -> Array:
+    """Return a part that is called so, if it is not all of the array."""
+    if number is None or part.shape == array.shape:
+        return part
+    name = PartName(array.name or "the array")
+    name.number = number
+    return replace(part, name=name)
+
+
 def addressable_data(interpreter: Evaluator, array: Array) -> Value:
     """Return ``x.addressable_data``: a method that gives the part on one device."""
     found = _part(array)
-    return Native("addressable_data", lambda call: _UNKNOWN if found is None else found[0])
+
+    def data(call: Call) -> Value:
+        number = as_int(call.argument(0, "index"))
+        return _UNKNOWN if found is None else _numbered(found[0], array, number)
+
+    return Native("addressable_data", data)
+
+
+#: Functions that copy an array to the host, by their first argument.
+_COPYING = frozenset(
+    {"numpy.asarray", "numpy.array", "jax.device_get", "builtins.float", "builtins.int", "builtins.list"}
+)
+
+
+def note_copied_part(call: Call) -> None:
+    """Record that one part of an array is copied to the host."""
+    one = call.args[0] if call.args and call.name in _COPYING else None
+    if not isinstance(one, Array) or not isinstance(one.name, PartName) or call.interpreter.context.test:
+        return
+    shape = ", ".join(map(str, one.shape or ()))
+    silent = f"only the part on one device, of the shape ({shape}), of `{one.name}` is copied"
+    record_of_value(
+        call.interpreter, f"jax.Array(part {one.name.number})", Accepted(), call.place, silent=silent
+    )
 
 
 def addressable_shards(interpreter: Evaluator, array: Array) -> Value:
@@ -57,7 +101,8 @@ def addressable_shards(interpreter: Evaluator, array: Array) -> Value:
     number = home.mesh.mesh.device_count if isinstance(home.mesh, MeshValue) else None
     if not isinstance(number, int) or number > MAX_UNROLLED:
         return _UNKNOWN
-    shards: list[Value] = [LibraryObject("jax.Shard", {"data": part}) for _ in range(number)]
+    parts = [_numbered(part, array, i) for i in range(number)]
+    shards: list[Value] = [LibraryObject("jax.Shard", {"data": one}) for one in parts]
     return ListValue(shards, path=interpreter.path)
 
 

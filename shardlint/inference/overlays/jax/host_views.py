@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from shardlint.inference.domain.values import Array, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.arrays.shards import note_copied_part
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
 from shardlint.laws.core.values import Unknown
@@ -25,6 +26,7 @@ _KEEPING = ("jax.dlpack.", "jax.numpy.from_dlpack", "numpy.", "orbax.", "wandb."
 
 def note_result(call: Call, result: Value) -> None:
     """Note the operands of a call whose result may be a view of them."""
+    note_copied_part(call)
     name = call.name
     shares = name.startswith("numpy.") and (name not in _COPYING or "copy" in call.kwargs)
     if not shares and name not in _VIEWING:
