@@ -93,7 +93,7 @@ class Linter:
         from shardlint.report.api_coverage import coverage_of
 
         _, sources = self.read_paths(paths, progress)
-        return coverage_of(sources, self.uses(sources, progress))
+        return coverage_of(sources, self.programs(sources, progress, defaults=True))
 
     def report(self, paths: Iterable[str], progress: Progress | None = None) -> ParameterReport:
         """Return each device's share of the parameters that modules declare, on each known mesh."""
@@ -108,9 +108,7 @@ class Linter:
         python: str | None = None,
         progress: Progress | None = None,
     ) -> InitReport:
-        """Run a model's init, the user's own code, and return the parameters it creates: see
-        `report_init`.
-        """
+        """Run a model's init, the user's own code, and return the parameters that it makes: `report_init`."""
         from shardlint.report.project import report_init
 
         return report_init(self.settings, init, rules, python, progress)
@@ -268,15 +266,17 @@ class Linter:
         return [use for uses in self.programs(sources, progress) for use in uses]
 
     def programs(
-        self, sources: Sequence[Source], progress: Progress | None = None
+        self, sources: Sequence[Source], progress: Progress | None = None, defaults: bool = False
     ) -> list[Sequence[Use | FileProblem]]:
-        """Return the uses of each source, run as a program, on each mesh that the project deploys on."""
-        return [
-            result.uses
-            for part, ours in self.parts(sources)
-            for mesh in part.settings.assumed_meshes or [None]
-            for result in part.analyze_at(ours, part.target.high, mesh, progress=progress)
-        ]
+        """Return the uses of each program, on each mesh of the project; by default as well, if asked."""
+        found: list[Sequence[Use | FileProblem]] = []
+        for part, ours in self.parts(sources):
+            for mesh in part.settings.assumed_meshes or [None]:
+                results = part.analyze_at(ours, part.target.high, mesh, progress=progress)
+                again = [one.source for one in results if defaults and one.noticed.asks_defaults]
+                results += part.analyze_at(again, part.target.high, mesh, defaults=True)
+                found += [result.uses for result in results]
+        return found
 
     def parts(self, sources: Sequence[Source]) -> list[tuple[Linter, list[Source]]]:
         """Return groups of sources that are analyzed alike, each with a linter that has its settings."""
@@ -433,7 +433,7 @@ class Linter:
         """Return a note for each call of a sharding API about which something is not known."""
         from shardlint.report.api_coverage import coverage_of, problem_of
 
-        judged = coverage_of(sources, self.uses(sources))
+        judged = coverage_of(sources, self.programs(sources, defaults=True))
         return [finding_of(problem_of(one)) for one in judged if not one.sizes]
 
     def _judge(self, results: Sequence[Analyzed]) -> list[Finding]:

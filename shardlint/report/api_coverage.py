@@ -162,8 +162,8 @@ def worst_files(judged: Iterable[Judged]) -> list[tuple[str, int, int]]:
     return [(path, count, sites[path]) for path, count in unresolved.most_common() if count]
 
 
-def coverage_of(sources: Iterable[Source], uses: Iterable[Use | FileProblem]) -> list[Judged]:
-    """Return what was judged at the calls of sharding APIs in the text of sources."""
+def coverage_of(sources: Iterable[Source], programs: Iterable[Iterable[Use | FileProblem]]) -> list[Judged]:
+    """Return what was judged at the calls of sharding APIs in the text of sources, by programs' uses."""
     held = list(sources)
     own = own_calls(held)
     sites = [
@@ -172,4 +172,4 @@ def coverage_of(sources: Iterable[Source], uses: Iterable[Use | FileProblem]) ->
         for site in find_sites(source)
         if (site.span.path, site.span.line, site.span.end_line, site.name) not in own
     ]
-    return coverage(sites, (use for use in uses if isinstance(use, Use)))
+    return coverage(sites, (use for uses in programs for use in uses if isinstance(use, Use)))

@@ -63,6 +63,9 @@ def by_default(name: str, value: Value, place: Place) -> Value:
 
 
 def _item(name: str, whole: Tuple | ListValue, item: Value, place: Place) -> Value:
+    if isinstance(item, Tuple):
+        # ``[("data", 8)]``: each part remembers all of it.
+        return Tuple(tuple(_item(name, item, part, place) for part in item.items), item.origin, item.fields)
     if not isinstance(item, Const) or not isinstance(item.value, int | float | str):
         return item
     written = ",".join(str(one.value) if isinstance(one, Const) else "…" for one in whole.items or ())

@@ -10,12 +10,15 @@ from shardlint.inference.domain.values import Const, LibraryObject, ListValue, V
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.command_lines.defaults import by_default
+from shardlint.inference.overlays.command_lines.open_configurations import open_configuration
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 FLAGS, _HOLDER = "absl.flags.FLAGS", "absl.flags.FlagHolder"
 #: The prefix of the switches that hold flags: a name and a default, as JSON.
 _SWITCH = "flag "
+#: The prefix of those that tell which flags are configurations.
+_CONFIG = "configuration "
 _KINDS = (
     "string", "integer", "float", "bool", "boolean", "enum", "list", "spaceseplist", "multi_integer",
     "multi_string", "multi_float",
@@ -35,6 +38,17 @@ def _define(call: Call) -> Value:
         value = [value]
     call.interpreter.switches.add(_SWITCH + json.dumps([name, value]))
     return LibraryObject(_HOLDER, {"value": _value(name, value, call.place)}, call.place)
+
+
+def _define_config(call: Call) -> Value:
+    """``config_flags.DEFINE_config_file(name, default)``: a configuration that is not known. What the program
+    takes where it has no such key is the default."""
+    name = as_str(call.argument(0, "name"))
+    if name is None:
+        return Unknown("a flag that is not known")
+    call.interpreter.switches.add(f"{_CONFIG}{name}")
+    value = open_configuration(call.interpreter, f"--{name}.", call.place)
+    return LibraryObject(_HOLDER, {"value": value}, call.place)
 
 
 def _plain(value: Value | None) -> list[object] | None:
@@ -64,6 +78,8 @@ def flag(interpreter: Evaluator, name: str, place: Place) -> Value:
             defined, value = json.loads(switch.removeprefix(_SWITCH))
             if defined == name:
                 return _value(name, value, place)
+    if f"{_CONFIG}{name}" in interpreter.switches:
+        return open_configuration(interpreter, f"--{name}.", place)
     return Unknown(f"`FLAGS.{name}`")
 
 
@@ -78,4 +94,6 @@ def _run(call: Call) -> Value:
 DEFAULTS: dict[str, Callable[[Call], Value]] = {
     **{f"absl.flags.DEFINE_{kind}": _define for kind in _KINDS},
     "absl.app.run": _run,
+    **{f"ml_collections.{path}DEFINE_config_file": _define_config for path in ("config_flags.", "")},
+    "ml_collections.config_flags.config_flags.DEFINE_config_file": _define_config,
 }
