@@ -78,6 +78,10 @@ class OriginText(Written):
         made: str = remembering(other + str(self), self.of)
         return made
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        text = Written(str(self), self.place.resolve())
+        return remembering, (text, _sent(self.of))
+
 
 class OriginForeignText(str):
     """A text that remembers its origins, which are in files that are no programs: findings on it stand
@@ -88,6 +92,14 @@ class OriginForeignText(str):
 
     __add__ = OriginText.__add__
     __radd__ = OriginText.__radd__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return remembering, (str(self), _sent(self.of))
+
+
+def _sent(origins: Origins) -> Origins:
+    """Return origins for another process, with places that are known."""
+    return tuple(dataclasses.replace(one, place=one.place.resolve()) for one in origins)
 
 
 _KINDS = (OriginInt, OriginFloat, OriginText, OriginForeignText)

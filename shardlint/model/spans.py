@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -48,6 +48,10 @@ class Written(str):
         made = super().__new__(cls, text)
         made.place = place
         return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how another process makes it anew."""
+        return Written, (str(self), self.place.resolve())
 
 
 class Configured(str):

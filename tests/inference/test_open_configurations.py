@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from support.checking import check
+
+from shardlint.model.origins import Default, origins_of, remembering
+from shardlint.model.spans import Span, Written
 
 PROGRAM = """
 import os
@@ -65,3 +69,14 @@ def test_so_it_is_with_an_empty_configuration(rows: int, tmp_path: Path) -> None
         [sys.executable, "program.py", "--config=empty.py"], cwd=tmp_path, capture_output=True, text=True
     )
     assert (done.returncode != 0) == (rows == 12), done.stderr
+
+
+def test_texts_that_remember_go_to_other_processes() -> None:
+    place = Span("program.py", 1, 2, 1, 8)
+    origins = (Default("--axis=data", place),)
+    for text in (Written("data", place), "data", 7, 2.5):
+        made = remembering(text, origins)
+        again = pickle.loads(pickle.dumps(made))
+        assert (again, type(again), origins_of(again)) == (made, type(made), origins)
+    written = pickle.loads(pickle.dumps(Written("data", place)))
+    assert (written, written.place) == ("data", place)
