@@ -135,7 +135,7 @@ _Bound = frozenset[tuple[str, frozenset[str | None]]]
 def _mentions_by_parts(parts: Sequence[Part]) -> Sequence[Mention] | None:
     """Return the mentions in a text; most functions are looked at by themselves, and only when they change.
 
-    None if the text is not read as it is written.
+    None if the text is not read as it is written, or a part of it only by a newer Python.
     """
     if any(unit.moved for unit in units_of(parts)):
         return None
@@ -159,9 +159,13 @@ def _mentions_by_parts(parts: Sequence[Part]) -> Sequence[Mention] | None:
         telling, libraries, former = telling | names.telling, libraries | jax, lines
     for line, part in apart.items():
         if line in names.functions:
+            try:
+                inside = _mentions_apart(part.whole.glance, part.whole.indented, bound)
+            except (SyntaxError, ValueError, RecursionError):
+                return None
             found += [
                 replace(one, at=(one.at[0] + line - 1, one.at[1], one.at[2] + line - 1, one.at[3]))
-                for one in _mentions_apart(part.whole.glance, part.whole.indented, bound)
+                for one in inside
             ]
     return found
 

@@ -138,7 +138,11 @@ def _constants(unit: Unit) -> Iterator[tuple[str, range]]:
     text = unit.glance
     if _CONSTANT.search(text) is None:
         return
-    body = ast.parse(text).body
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        # A newer Python may read it.
+        return
     for index, node in enumerate(body):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_number(value):
