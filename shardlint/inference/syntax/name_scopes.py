@@ -131,34 +131,43 @@ class Names:
             if isinstance(node, ast.Try) and _catches(node):
                 inside = (one for block in (node.body, *(h.body for h in node.handlers)) for one in block)
                 self.telling |= {name for one in inside for name in _assigned(one)}
+        waiting = [(node, *self._asked(value)) for node in nodes for value in _deciding(node)]
         while True:
-            before = len(self.telling)
-            for node in nodes:
-                if isinstance(node, _ASSIGNMENTS):
-                    if node.value is not None and self._tells(node.value):
-                        self.telling |= set(_assigned(node))
-                elif isinstance(node, ast.If) and self._tells(node.test):
-                    self.telling |= {name for one in (*node.body, *node.orelse) for name in _assigned(one)}
-                elif isinstance(node, ast.FunctionDef):
-                    returned = (one.value for one in ast.walk(node) if isinstance(one, ast.Return))
-                    if any(value is not None and self._tells(value) for value in returned):
-                        self.telling.add(node.name)
-            if len(self.telling) == before:
+            before = len(waiting)
+            left = []
+            for one in waiting:
+                node, asks, words = one
+                if asks or not words.isdisjoint(self.telling):
+                    self.telling.update(_decided(node))
+                else:
+                    left.append(one)
+            waiting = left
+            if len(waiting) == before:
                 return
 
     def _tells(self, test: ast.AST) -> bool:
         """Return whether a test asks which JAX there is."""
+        asks, words = self._asked(test)
+        return asks or not words.isdisjoint(self.telling)
+
+    def _asked(self, test: ast.AST) -> tuple[bool, set[str]]:
+        """Return whether a test itself asks which JAX there is, and its names and attributes.
+
+        These may be incomplete if it asks.
+        """
+        words: set[str] = set()
         for node in ast.walk(test):
             if isinstance(node, (ast.Name, ast.Attribute)):
                 word = node.id if isinstance(node, ast.Name) else node.attr
-                if "version" in word.lower() or word in self.telling or word == "TYPE_CHECKING":
-                    return True
+                if "version" in word.lower() or word == "TYPE_CHECKING":
+                    return True, words
+                words.add(word)
             if isinstance(node, ast.Call) and dotted(node.func) in ("hasattr", "getattr") and node.args:
                 if self.full_name(node.args[0], self.module).partition(".")[0] in ("jax", "jaxlib"):
-                    return True
+                    return True, words
                 if "jax" in dotted(node.args[0]):
-                    return True
-        return False
+                    return True, words
+        return False, words
 
     # -- the walk -----------------------------------------------------------------------------
 
@@ -248,6 +257,30 @@ def leaves(body: Sequence[ast.stmt]) -> bool:
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
         return dotted(last.value.func).rpartition(".")[2] in ("exit", "skip", "_exit", "fail", "skipTest")
     return isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _deciding(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the expressions that decide what the names of `_decided` are."""
+    if isinstance(node, _ASSIGNMENTS):
+        if node.value is not None:
+            yield node.value
+    elif isinstance(node, ast.If):
+        yield node.test
+    elif isinstance(node, ast.FunctionDef):
+        for one in ast.walk(node):
+            if isinstance(one, ast.Return) and one.value is not None:
+                yield one.value
+
+
+def _decided(node: ast.AST) -> Iterator[str]:
+    """Yield the names that an assignment, a branch or a function's results decide over."""
+    if isinstance(node, ast.FunctionDef):
+        yield node.name
+    elif isinstance(node, ast.If):
+        for one in (*node.body, *node.orelse):
+            yield from _assigned(one)
+    else:
+        yield from _assigned(node)
 
 
 def _assigned(node: ast.AST) -> Iterator[str]:
