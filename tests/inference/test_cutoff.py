@@ -232,7 +232,9 @@ def evaluated(text: str, before: str, after: str, monkeypatch: pytest.MonkeyPatc
     assert text.count(before) == 1
     settings = InferenceSettings(devices=8, editing=True)
     program = Resumable(source_from_text("program.py", text), settings)
-    program.uses(source_from_text("program.py", text), Noticed())
+    for _ in range(2):
+        # What entry points changed is undone, and done again from their results.
+        program.uses(source_from_text("program.py", text), Noticed())
     names: set[str] = set()
     recorded = entry_points.recorded
 
@@ -271,6 +273,42 @@ def test_what_an_edit_evaluates(
     before: str, after: str, names: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert evaluated(CHAINS, before, after, monkeypatch) == names
+
+
+#: Code that is not followed gets an object that has functions, which change what others read.
+GIVEN_AWAY = """
+import jax, jax.numpy as jnp, plugins
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+ROWS = [8]
+
+def put(shape, *names):
+    return jax.device_put(jnp.zeros(shape), NamedSharding(mesh, P(*names)))
+
+def grow():
+    ROWS.append(7)
+
+HOOKS = [grow]
+
+class Held:
+    def change(self):
+        HOOKS.append(self)
+
+def first(x):
+    return put((6, x), "data")
+
+def second(x):
+    return put((ROWS[0], x), "data")
+
+def give(x):
+    plugins.keep(Held())
+    return put((7, x), "data")
+"""
+
+
+def test_what_went_out_of_sight_in_an_entry_belongs_to_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert evaluated(GIVEN_AWAY, "return put((6, x)", "seen = 1; return put((6, x)", monkeypatch) == {"first"}
 
 
 @pytest.mark.parametrize(

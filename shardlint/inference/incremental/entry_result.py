@@ -158,6 +158,7 @@ class EntryRun:
         for change in self.changes:
             change.redo()
         interpreter.switches |= self.switches
+        interpreter.code.drop_noted()
 
 
 def recorded(interpreter: Machine, made: object, evaluate: Callable[[], object], first: int) -> EntryRun:

@@ -97,6 +97,9 @@ class EscapedCode(Protocol):
     def settle(self) -> None:
         """Take what may change for changed, if functions and classes have gone out of sight."""
 
+    def drop_noted(self) -> None:
+        """Leave to be settled only what has not been noted yet: repeating changes loses the same again."""
+
     def apply(self, changes: Set[Any]) -> None:
         """Take changes for possible at any time from now on."""
 

@@ -59,6 +59,13 @@ class EscapedCode:
                 for one in code_of(value):
                     self._note(one)
 
+    def drop_noted(self) -> None:
+        """Leave to be settled only what has not been noted yet: repeating changes loses the same again."""
+        escaped = self._interpreter.escaped
+        EFFECTS.lost = [
+            value for value in EFFECTS.lost if any(_key(one) not in escaped for one in code_of(value))
+        ]
+
     def _note(self, one: Function | ClassValue) -> None:
         key = _key(one)
         if key not in self._interpreter.escaped:
