@@ -58,8 +58,8 @@ _ELSEWHERE = f"{INTERNAL}pallas."
 
 #: Names under which JAX's modules keep functions of their own instead of Python's.
 _OWN = frozenset({"map", "zip"})
-#: A module of JAX's own wherever it is imported, and public only where the function is defined.
-_REMAT, _DEFINES_REMAT = "remat", "ad_checkpoint"
+#: Public only where the function is defined: elsewhere a module of JAX's own, or the state of an option.
+_DEFINING = {"remat": "ad_checkpoint", "disable_jit": "api"}
 
 
 def shared_name(name: str) -> str | None:
@@ -70,6 +70,6 @@ def shared_name(name: str) -> str | None:
 def public_names(name: str) -> tuple[str, ...]:
     """Return the public names that another internal object may have: the first one known is its."""
     module, _, last = name.removeprefix(INTERNAL).rpartition(".")
-    if last in _OWN or (last == _REMAT and module != _DEFINES_REMAT):
+    if last in _OWN or _DEFINING.get(last, module) != module:
         return ()
     return tuple(f"{home}.{last}" for home in HOMES.get(module, ()))

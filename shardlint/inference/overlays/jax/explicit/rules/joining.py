@@ -154,6 +154,9 @@ def meshgrid(t: Trace, call: Call) -> Sequence[ArrayType]:
     places = list(range(len(vectors)))
     if as_str(indexing) == "xy" and len(places) > 1:
         places[:2] = 1, 0
+    if len(t.results) != len(vectors):
+        # One of them is asked for (`spec_of_result`), and it is not known which.
+        raise Open
     return [
         t.broadcast_in_dim(x, _shape(grid), (place,))
         for x, grid, place in zip(vectors, t.results, places, strict=True)
