@@ -154,8 +154,9 @@ def _families(tree: Iterable[Placement]) -> Iterator[list[Placement]]:
     for use in tree:
         path = _path(use.subject)
         for at in (len(path) - 1, len(path) - 2):
-            # Arrays of different trees are no siblings: parameters and the moments of an optimizer, say.
-            if at > 0:
+            # Arrays of different trees are no siblings: parameters and the moments of an optimizer, say. Nor
+            # are items of a list, which may be the leaves of any tree.
+            if at > 0 and isinstance(path[at], str):
                 key = (at, path[:at], path[at + 1 :], use.shape)
                 families.setdefault(key, []).append(use)
     yield from (family for family in families.values() if len(family) > 1)
@@ -170,7 +171,7 @@ def _crosswise(siblings: Sequence[Placement]) -> Iterator[tuple[Placement, Place
     for use in siblings:
         for other in siblings[: siblings.index(use)]:
             one, two = _path(use.subject), _path(other.subject)
-            keys = {key.removesuffix("_proj").removeprefix("w") for key in {*one} ^ {*two}}
+            keys = {str(key).removesuffix("_proj").removeprefix("w") for key in {*one} ^ {*two}}
             ours, theirs = _entries(use), _entries(other)
             if len(keys) == 2 and any(keys <= role for role in _ROLES) and ours != theirs:
                 crossed = (*theirs[:-2], theirs[-1], theirs[-2])
@@ -192,11 +193,11 @@ def _crossed(use: Placement, other: Placement) -> Problem:
     )
 
 
-def _path(subject: str) -> tuple[str, ...]:
-    """Return the name of an array's tree, and the keys of its path there."""
-    text = subject.split(" of `")[0].strip("`")
-    keys = [one or other or index for one, other, index in _KEYS.findall(text)]
-    return (re.split(r"[\[.]", text)[0], *(part for key in keys for part in key.split("/")))
+def _path(subject: str) -> tuple[str | int, ...]:
+    """Return the name of an array's tree, and the keys of its path there; indices are numbers."""
+    tree = re.split(r"[\[.]", subject.split(" of `")[0].strip("`"))[0]
+    parts = ([key] if isinstance(key, int) else key.split("/") for key in _keys(subject))
+    return (tree, *(part for key in parts for part in key))
 
 
 def _splits(use: Placement) -> bool | None:
