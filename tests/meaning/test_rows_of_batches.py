@@ -43,5 +43,5 @@ PROGRAMS: dict[str, bool] = {
 def test_reported_where_devices_get_the_same_rows(program: str) -> None:
     text = f"{HEADER}{program}\n"
     assert bool(found(text, "SHL604")) == PROGRAMS[program]
-    rows = value(text, "y.sharding.shard_shape(y.shape)[0]")
-    assert (rows == 16) == PROGRAMS[program] or not PROGRAMS[program]
+    if PROGRAMS[program]:
+        assert value(text, "y.sharding.shard_shape(y.shape)[0]") == 16
