@@ -17,7 +17,16 @@ from shardlint.laws.core.values import Mesh, Spec
 from shardlint.laws.core.verdicts import Api, Rejected
 from shardlint.laws.transforms.shard_map import judge_inside
 
-SPECS = ((), (None,), ("x",), ("y",), (None, "y"), ("x", "y"), (("x", "y"),), (None, ("y", "x")))
+SPECS: tuple[tuple[Any, ...], ...] = (
+    (),
+    (None,),
+    ("x",),
+    ("y",),
+    (None, "y"),
+    ("x", "y"),
+    (("x", "y"),),
+    (None, ("y", "x")),
+)
 
 
 def refused(entries: tuple[Any, ...], manual: tuple[str, ...]) -> str:
