@@ -66,6 +66,7 @@ class Evaluator(Protocol):
     """One analysis. ``context`` and ``device_count`` are what the program has set so far; ``path`` are the
     undecided branches around what runs now, ``doubtful`` those that may never be taken, ``bodies`` those that
     are bodies of generators; ``switches`` name global settings of libraries that the program has changed;
+    ``viewed`` describe the arrays that numpy may view on the host, ``views`` those of what runs now;
     ``turns`` are the releases from which on JAX answers a question that was asked otherwise,
     ``versions_read`` how often the program read the version of JAX (see `releases`); ``asks_mesh`` is whether
     a mesh that the program does not tell matters (see `deployment_mesh`); ``questions`` are those to a JAX
@@ -83,6 +84,8 @@ class Evaluator(Protocol):
     doubtful: set[int]
     bodies: set[int]
     switches: set[str]
+    viewed: set[str]
+    views: set[str]
     turns: set[Release]
     versions_read: int
     asks_mesh: bool

@@ -1,4 +1,4 @@
-"""Queries about the current path: is recording off, is this an undecided branch, and so on.
+"""Queries about the current path and what ran before: is recording off, is this an undecided branch, …
 
 Each query is recorded as a dependency of the running call, so that its summary is reused only where the
 answers are the same.
@@ -27,16 +27,24 @@ Circumstances = dict[str, bool]
 
 
 def ask(interpreter: Evaluator, name: str) -> bool:
-    """Return the answer to a query of `_ANSWERS`, and record it."""
+    """Return the answer to a query, and record it.
+
+    ``name`` is one of `_ANSWERS`, or describes arrays that may be viewed (see `Evaluator.viewed`).
+    """
     EFFECTS.asked.add(name)
-    return _ANSWERS[name](interpreter)
+    return _answer(interpreter, name)
 
 
 def of_run(interpreter: Evaluator) -> Circumstances:
     """Return the queries made in a call, with the answers around it."""
-    return {name: _ANSWERS[name](interpreter) for name in EFFECTS.asked}
+    return {name: _answer(interpreter, name) for name in EFFECTS.asked}
 
 
 def have_same_answers(interpreter: Evaluator, circumstances: Circumstances) -> bool:
     """Return whether the queries of another call have the same answers here."""
-    return all(_ANSWERS[name](interpreter) == answer for name, answer in circumstances.items())
+    return all(_answer(interpreter, name) == answer for name, answer in circumstances.items())
+
+
+def _answer(interpreter: Evaluator, name: str) -> bool:
+    answer = _ANSWERS.get(name)
+    return name in interpreter.viewed if answer is None else answer(interpreter)

@@ -114,7 +114,11 @@ class EntryRun:
     @property
     def matters(self) -> bool:
         """Return whether it changed anything that others can read."""
-        return bool(self.changes or self.switches or self._replaced_of_all)
+        return bool(self.changes or self._settings or self._replaced_of_all)
+
+    @property
+    def _settings(self) -> frozenset[str]:
+        return self.switches | self.trace.views
 
     @property
     def _replaced_of_all(self) -> dict[int, frozenset[str]]:
@@ -131,7 +135,7 @@ class EntryRun:
         """
         ours, theirs = ({one.thing.born: one for one in run.changes} for run in (self, other))
         seen = self._shared | other._shared if self.made is not other.made else ours.keys() | theirs.keys()
-        if (self.switches, self._replaced_of_all) != (other.switches, other._replaced_of_all):
+        if (self._settings, self._replaced_of_all) != (other._settings, other._replaced_of_all):
             return False
         return all(
             number in ours and number in theirs and ours[number].leaves_equal_state(theirs[number])

@@ -106,6 +106,9 @@ class Interpreter:
         self.cached_calls: Once[CachedCall] = Once()
         #: Global settings of libraries that the program has changed, under the overlays' names for them.
         self.switches: set[str] = set()
+        #: The arrays that numpy may view on the host (see `host_views`), and those of the current trace.
+        self.viewed: set[str] = set()
+        self.views: set[str] = set()
         #: The releases at which JAX's answer to a question changed (see `release_queries`).
         self.turns: set[Release] = set()
         self.versions_read = 0

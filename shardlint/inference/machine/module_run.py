@@ -68,6 +68,7 @@ class ModuleRun:
         "source",
         "switches",
         "turns",
+        "views",
         "within",
     )  # fmt: skip
 
@@ -82,6 +83,7 @@ class ModuleRun:
         self.changes: dict[str, Any] = {}
         self.device_count: Dim | None = None
         self.switches: frozenset[str] = frozenset()
+        self.views: frozenset[str] = frozenset()
         self.loose: dict[str, ModuleValue] = {}
         #: The attributes redefined by its classes and those of its imports (see `Interpreter.replaced`).
         self.replaced: dict[int, frozenset[str]] = {}

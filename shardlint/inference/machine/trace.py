@@ -41,7 +41,8 @@ class Trace:
     were ``called_wrappers``; ``handed`` were passed to code that is not followed. ``escaped`` are functions
     and classes that went out of sight, ``unseen_changes`` what these may change. ``turns`` are the releases
     at which an answer of JAX changes (see `release_queries`); ``asks_mesh`` is whether a mesh that the
-    program does not define matters (see `deployment_mesh`). ``questions`` are those to a JAX (see
+    program does not define matters (see `deployment_mesh`). ``views`` describe the arrays that numpy may view
+    from then on (see `host_views`). ``questions`` are those to a JAX (see
     `asked_functions`). ``pairs`` are literals that write the same name, if an editor asks.
     """
 
@@ -58,6 +59,7 @@ class Trace:
     unseen_changes: set[Any] = field(default_factory=set)
     turns: set[Release] = field(default_factory=set)
     asks_mesh: bool = False
+    views: set[str] = field(default_factory=set)
     questions: set[str] = field(default_factory=set)
     pairs: Pairs | None = field(default_factory=dict)
 
@@ -84,6 +86,8 @@ class Trace:
         i.escaped |= self.escaped
         i.turns |= self.turns
         i.asks_mesh = i.asks_mesh or self.asks_mesh
+        i.views |= self.views
+        i.viewed |= self.views
         i.questions |= self.questions
         name_links.add(self.pairs)
 

@@ -218,6 +218,7 @@ class Project:
         EFFECTS.imported = first
         outer = (i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh)
         questions, i.questions = i.questions, set()
+        views, i.views, i.viewed = (i.views, i.viewed), set(), set()
         replaced, i.replaced = i.replaced, {}
         handed, i.handed = i.handed, {}
         reads, i.reads, start, i.start = i.reads, {}, i.start, first
@@ -240,10 +241,11 @@ class Project:
                 }
                 run.device_count, run.switches = i.device_count, frozenset(i.switches)
                 run.turns, run.asks_mesh, run.loose = frozenset(i.turns), i.asks_mesh, self.loose
-                run.questions = frozenset(i.questions)
+                run.questions, run.views = frozenset(i.questions), frozenset(i.views)
             finally:
                 i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh = outer
                 i.questions = questions
+                i.views, i.viewed = views
                 run.replaced, i.replaced = i.replaced, replaced
                 run.handed, i.handed = i.handed, handed
                 own, i.reads, i.start = i.reads, reads, start
@@ -262,6 +264,8 @@ class Project:
     def _take_over(self, interpreter: Machine, run: ModuleRun) -> None:
         """Apply a module's changes to program-wide state."""
         interpreter.switches |= run.switches
+        interpreter.views |= run.views
+        interpreter.viewed |= run.views
         interpreter.turns |= run.turns
         interpreter.asks_mesh |= run.asks_mesh
         interpreter.questions |= run.questions

@@ -41,7 +41,8 @@ _MOST = 500
 #: The attributes of an interpreter that entry points change.
 _CHANGED = (
     "asks_mesh", "assumed", "called_wrappers", "context", "defined", "handed", "notes", "problems",
-    "questions", "ran", "reached", "replaced", "switches", "turns", "uses", "wrappers",
+    "questions", "ran", "reached", "replaced", "switches", "turns", "uses", "viewed",
+    "views", "wrappers",
 )  # fmt: skip
 
 

@@ -254,7 +254,7 @@ class CallCache:
         if i.settings.editing:
             here = ReentryPoint(
                 function, bound, place, nested, key, states(objects), i.context, i.path, i.assumed,
-                tuple(i.frames), i.muted, frozenset(i.switches), in_module(i),
+                tuple(i.frames), i.muted, frozenset(i.switches), frozenset(i.viewed), in_module(i),
             )  # fmt: skip
         outside = i.budget.open()
         around_it = Trace(ran={function.code.key}, ran_uncached={function.code.key}).swap(i)

@@ -23,7 +23,7 @@ from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.model.uses import Use
 
 #: Fields of a trace that are compared for equality; uses and notes are compared structurally.
-_COUNTS = ("turns", "asks_mesh", "questions", "pairs", "problems")
+_COUNTS = ("turns", "asks_mesh", "views", "questions", "pairs", "problems")
 
 
 class _Numbers(dict[Symbol, Any]):

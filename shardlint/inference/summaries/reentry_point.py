@@ -27,8 +27,9 @@ class ReentryPoint:
     """The inputs of a call besides the variables that it reads: its arguments and the interpreter's state.
 
     ``key`` is the call's key in the cache, ``objects`` are those reachable from the arguments. ``nested`` is
-    the depth of the call, and ``switches`` the global settings changed so far. ``in_module`` is whether a
-    method of a linen module ran, which `CallCache.run_again` restores.
+    the depth of the call, ``switches`` the global settings changed so far, and ``viewed`` the arrays that
+    numpy may view. ``in_module`` is whether a method of a linen module ran, which `CallCache.run_again`
+    restores.
     """
 
     function: Function
@@ -43,16 +44,17 @@ class ReentryPoint:
     frames: tuple[Frame, ...]
     muted: int
     switches: frozenset[str]
+    viewed: frozenset[str]
     in_module: bool
 
     @contextmanager
     def restored(self, interpreter: Machine) -> Iterator[None]:
         """Restore this state, and the present one afterwards."""
         i = interpreter
-        before = (i.context, i.path, i.assumed, i.frames, i.muted, i.switches)
+        before = (i.context, i.path, i.assumed, i.frames, i.muted, i.switches, i.viewed)
         states = [(value, _held(value)) for value, _ in self.objects]
         i.context, i.path, i.assumed, i.muted = self.context, self.path, self.assumed, self.muted
-        i.frames, i.switches = list(self.frames), set(self.switches)
+        i.frames, i.switches, i.viewed = list(self.frames), set(self.switches), set(self.viewed)
         for value, state in self.objects:
             _hold(value, tuple(map(_copied, state)))
         try:
@@ -61,7 +63,7 @@ class ReentryPoint:
         finally:
             for value, state in states:
                 _hold(value, state)
-            i.context, i.path, i.assumed, i.frames, i.muted, i.switches = before
+            i.context, i.path, i.assumed, i.frames, i.muted, i.switches, i.viewed = before
 
 
 def states(values: Iterable[Any]) -> tuple[State, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from shardlint.inference.domain.values import Array, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.evaluation.path_queries import ask
 from shardlint.inference.overlays.arrays.shards import note_copied_part
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
@@ -48,12 +49,13 @@ def note_views(interpreter: Evaluator, values: Iterable[Value]) -> None:
     for value in values:
         for array in arrays_in(value):
             if not array.numpy and not array.struct and not (array.weak and array.shape == ()):
-                interpreter.switches.add(_text(array))
+                interpreter.views.add(_text(array))
+                interpreter.viewed.add(_text(array))
 
 
 def may_be_viewed(interpreter: Evaluator, array: Array) -> bool:
     """Return whether a view of an array may be held."""
-    return not interpreter.switches.isdisjoint((_text(array), _ANY))
+    return ask(interpreter, _ANY) or ask(interpreter, _text(array))
 
 
 def _text(array: Array) -> str:
