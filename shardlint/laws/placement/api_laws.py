@@ -27,6 +27,7 @@ from shardlint.laws.placement.axis_types import (
 )
 from shardlint.laws.placement.checks import (
     SHARDING,
+    a_hashable,
     a_leaf,
     a_sharding,
     a_spec,
@@ -273,6 +274,7 @@ def _bare_constraint(stage: str, law: Law) -> Law:
 def _bare_put(stage: str, law: Law) -> Law:
     """`api.pspec_to_sharding`; what is neither a spec nor a sharding is refused with ValueError."""
     return (
+        *raising("TypeError", stage, a_hashable),
         *raising("ValueError", stage, a_spec),
         none_passes,
         *raising("ValueError", stage, context_mesh),

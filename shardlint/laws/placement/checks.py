@@ -274,6 +274,13 @@ def a_spec(case: Case) -> Outcome:
     return Rejected(Cause.NOT_A_SPEC, "TypeError", "", detail=case.spec.text)
 
 
+def a_hashable(case: Case) -> Outcome:
+    """What is given is a key of a cache: what cannot be hashed is no spec either."""
+    if not isinstance(case.spec, Junk) or case.spec.hashable:
+        return None
+    return Rejected(Cause.NOT_A_SPEC, "TypeError", "", detail=case.spec.text)
+
+
 def a_leaf(case: Case) -> Outcome:
     """As `a_spec`, where a container must first fit the arguments (ValueError)."""
     if isinstance(case.spec, Junk) and case.spec.type in ("tuple", "list", "dict"):

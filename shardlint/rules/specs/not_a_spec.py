@@ -1,11 +1,11 @@
 """# not-a-spec (SHL104)
 
 ## What it does
-Finds a tuple, a string or `None` where a `PartitionSpec` or a sharding is meant.
+Finds a tuple, a string, `None`, an array or the shape of one where a `PartitionSpec` or a sharding is meant.
 
 ## Why is this bad?
-JAX does not read a bare tuple or string as a spec. It raises, often with an `AttributeError` or a
-complaint about pytrees that does not name the mistake.
+JAX does not read a bare tuple or string as a spec, and takes no sharding from an array. It raises, often with
+an `AttributeError` or a complaint about pytrees that does not name the mistake.
 
 ## Example
 ```python
@@ -69,6 +69,10 @@ def _way_out(written: str) -> str:
         return "`P()` says replicated"
     if written == "a NamedSharding":
         return "give its spec alone"
+    if written in ("an array", "a ShapeDtypeStruct"):
+        return "give its sharding or spec"
+    if written.startswith("the mesh "):
+        return "write `NamedSharding(mesh, P(...))`"
     if "P(" in written:
         return "give one spec"
     if written[:1] == "{" or written.startswith(("set(", "frozenset(")):

@@ -15,6 +15,7 @@ from shardlint.inference.domain.values import (
     Integer,
     LibraryObject,
     ListValue,
+    MeshValue,
     ShardingValue,
     SpecValue,
     Tuple,
@@ -160,9 +161,13 @@ def _kind(value: Tuple | ListValue | DictValue) -> str:
 
 
 def is_leaf(prefix: Value) -> bool:
-    """Return whether a value is one sharding or spec (or None), not a container of them."""
+    """Return whether a value is one sharding or spec (or None), not a container of them.
+
+    Arrays and meshes are leaves too, which JAX refuses.
+    """
     single = isinstance(prefix, LibraryObject) and prefix.kind == SINGLE_DEVICE
-    return single or isinstance(prefix, SpecValue | ShardingValue) or is_none(prefix)
+    leaf = isinstance(prefix, SpecValue | ShardingValue | Array | MeshValue)
+    return single or leaf or is_none(prefix)
 
 
 def map_arrays(

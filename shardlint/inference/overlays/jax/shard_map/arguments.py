@@ -42,7 +42,7 @@ from shardlint.laws.transforms.varying import UNKNOWN, Trait
 from shardlint.model.uses import ArityUse
 
 #: Leaves that a tree of specs may have by mistake.
-_NO_SPECS = (Const, Integer, ShardingValue)
+_NO_SPECS = (Const, Integer, ShardingValue, Array, MeshValue)
 
 
 def place_arguments(call: Call, mapped: Mapped, region: Region) -> list[Value]:
@@ -122,7 +122,7 @@ def only_specs(call: Call, api: Api, specs: Value | None, mapped: Mapped) -> boo
             api,
             "trace",
             leaf,
-            getattr(leaf, "origin", None) or call.place,
+            leaf.origin if isinstance(leaf, ShardingValue) and leaf.origin else call.place,
             mapped.called(call),
         )
         for leaf in strays

@@ -27,7 +27,13 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.jax.sharding.placement_check import junk_of, number_junk, spec_junk, text_of
+from shardlint.inference.overlays.jax.sharding.placement_check import (
+    array_junk,
+    junk_of,
+    number_junk,
+    spec_junk,
+    text_of,
+)
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import call_of, data_of
 from shardlint.laws.core import dims
@@ -138,7 +144,7 @@ def as_thing(value: Value | None) -> Junk | Unknown:
     if isinstance(value, MeshValue):
         return Junk(f"the mesh {value.mesh}", "Mesh", data=data_of(value))
     if isinstance(value, Array):
-        return Junk("an array", "Array", hashable=False, data=data_of(value))
+        return array_junk(value)
     return Unknown("a value that is not known")
 
 

@@ -259,10 +259,19 @@ def _target(
     if isinstance(target, ShardingValue):
         spec = target.spec.spec if isinstance(target.spec, SpecValue) else target.spec
         return spec, target.mesh.mesh if isinstance(target.mesh, MeshValue) else target.mesh, False
-    junk = target if isinstance(target, Unknown) else as_junk(target)
+    junk = target if isinstance(target, Unknown) else _given(target)
     if isinstance(junk, Unknown):
         return junk, None, True
     return junk, context_mesh(interpreter, api in _TAKES_LEGACY_MESH), True
+
+
+def _given(target: Value) -> Spec | Junk | Unknown | None:
+    """Return a value in the position of a sharding or spec, which may be an array, a shape, or a mesh."""
+    if isinstance(target, Array):
+        return array_junk(target)
+    if isinstance(target, MeshValue):
+        return Junk(f"the mesh {target.mesh}", "Mesh", data=data_of(target))
+    return as_junk(target)
 
 
 def context_mesh(interpreter: Evaluator, legacy: bool) -> Mesh | Unknown | None:
@@ -301,6 +310,13 @@ def junk_of(value: Const) -> Junk:
 def number_junk(number: Dim) -> Junk:
     """Return a misplaced whole number."""
     return Junk(str(number), "int", data=number if isinstance(number, int) else None)
+
+
+def array_junk(array: Array) -> Junk:
+    """Return a misplaced array, or `jax.ShapeDtypeStruct`."""
+    if array.struct:
+        return Junk("a ShapeDtypeStruct", "ShapeDtypeStruct", data=data_of(array))
+    return Junk("an array", "Array", hashable=False, data=data_of(array))
 
 
 def spec_junk(spec: Spec, falsy: bool = False) -> Junk:

@@ -117,7 +117,7 @@ def _spec(value: Value) -> Spec | Junk | Unknown | None:
         hashable = all(isinstance(item, Const | SpecValue) for item in value.items)
         return Junk(text_of(value), "tuple", data=data_of(value)) if hashable else given
     container = isinstance(value, ListValue | DictValue | SetValue) and value.items is not None
-    return as_thing(value) if container or isinstance(value, ShardingValue | MeshValue) else given
+    return as_thing(value) if container or isinstance(value, ShardingValue | MeshValue | Array) else given
 
 
 def _memory(value: Value | None) -> Memory:

@@ -18,6 +18,7 @@ from shardlint.inference.domain.values import (
     Native,
     SetValue,
     ShardingValue,
+    SpecValue,
     Tuple,
     Value,
     as_int,
@@ -64,7 +65,7 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
 from shardlint.inference.overlays.jax.transforms.jit_results import note_results, only_array, refuse_empty
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_arguments
-from shardlint.inference.overlays.pytrees.nodes import Trees
+from shardlint.inference.overlays.pytrees.nodes import Trees, parts
 from shardlint.inference.overlays.pytrees.prefixes import (
     NO_PATH,
     arrays_at,
@@ -302,7 +303,7 @@ def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
     place = call.place_of(None, "in_shardings" if api is Api.JIT_IN else "out_shardings")
     here = (Fact("jit is called here", call.place, kind="call"),)
     return any(
-        rejected_at(call.interpreter, api, "jit()", leaf, getattr(leaf, "origin", None) or place, here)
+        rejected_at(call.interpreter, api, "jit()", leaf, _written_at(leaf) or place, here)
         for leaf in _leaves(shardings)
     )
 
@@ -313,7 +314,14 @@ def _leaves(tree: Value) -> list[Value]:
         return [leaf for item in tree.items or () for leaf in _leaves(item)]
     if isinstance(tree, DictValue):
         return [leaf for item in (tree.items or {}).values() for leaf in _leaves(item)]
+    if (held := parts(tree)) is not None:
+        return [leaf for item in held.values() for leaf in _leaves(item)]
     return [] if is_none(tree) else [tree]
+
+
+def _written_at(leaf: Value) -> Place | None:
+    """Return where a spec or sharding was written; None for other values, which are mistakes of the call."""
+    return leaf.origin if isinstance(leaf, SpecValue | ShardingValue) else None
 
 
 def given(value: Value | None) -> bool:
