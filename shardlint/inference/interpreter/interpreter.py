@@ -120,14 +120,12 @@ class Interpreter:
         self.frames: list[Frame] = []
         self.budget = Budget()
         self.muted = 0
-        #: The undecided branches and loops around the current statement, by number.
+        #: The undecided branches and loops around the current statement, by number, and how many there were.
         self.path: tuple[int, ...] = ()
-        #: The number of undecided branches and loops so far.
         self.forks = 0
         #: The paths that may be taken many times.
         self._repeating: set[int] = set()
-        #: Paths that may never be taken, because their test is unknown other than by a choice (see
-        #: `choices`).
+        #: Paths that may never be taken: their test is unknown, and is no choice (see `choices`).
         self.doubtful: set[int] = set()
         #: The assumed outcomes of undecided tests on the current path.
         self.assumed: Tag = frozenset()
@@ -159,8 +157,7 @@ class Interpreter:
         self.bodies: set[int] = set()
         #: Names annotated in a class body, with the text of the annotation, by the number of its scope.
         self.annotated: dict[int, dict[str, str]] = {}
-        #: Facts stated in comments on the running statement (see `facts`), problems of such comments, the
-        #: reveal requests already answered, and the sizes of names, by scope.
+        #: Facts stated in comments (see `facts`), their problems, the requests answered, and sizes by scope.
         self.stated_facts: dict[cst.CSTNode, StatedFacts] = {}
         self.problems: Once[FileProblem] = Once()
         self.revealed: set[Span] = set()
