@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from operator import is_
 
 from shardlint.inference.domain.lattice import join_tagged, tagged
@@ -168,6 +168,24 @@ def is_leaf(prefix: Value) -> bool:
     single = isinstance(prefix, LibraryObject) and prefix.kind == SINGLE_DEVICE
     leaf = isinstance(prefix, SpecValue | ShardingValue | Array | MeshValue)
     return single or leaf or is_none(prefix)
+
+
+def leaves_in(tree: Value | None) -> Iterator[Value]:
+    """Yield all leaves of a tree of shardings or specs, None among them; an unknown tree is a leaf."""
+    if isinstance(tree, Tuple | ListValue | DictValue):
+        items = tree.items or ()
+        for item in items.values() if isinstance(items, dict) else items:
+            yield from leaves_in(item)
+    elif tree is not None and (held := parts(tree)) is not None:
+        for item in held.values():
+            yield from leaves_in(item)
+    elif tree is not None:
+        yield tree
+
+
+def specs_in(tree: Value | None) -> Iterator[SpecValue]:
+    """Yield the specs in a tree of specs."""
+    return (leaf for leaf in leaves_in(tree) if isinstance(leaf, SpecValue))
 
 
 def map_arrays(

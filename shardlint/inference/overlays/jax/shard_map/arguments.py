@@ -21,7 +21,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import Shard
-from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region, leaves_in, specs_in
+from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import cut
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     laid_out,
@@ -30,7 +30,15 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     record_mismatch,
     rejected_at,
 )
-from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, map_prefix, mismatch, traced
+from shardlint.inference.overlays.pytrees.prefixes import (
+    is_leaf,
+    leaves_in,
+    map_arrays,
+    map_prefix,
+    mismatch,
+    specs_in,
+    traced,
+)
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.values import (
     DictValue,
     External,
-    ListValue,
     MeshValue,
     SetValue,
     ShardingValue,
@@ -28,7 +27,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     text_of,
 )
 from shardlint.inference.overlays.jax.transforms.jit import function_name
-from shardlint.inference.overlays.pytrees.prefixes import arrays_in, traced
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, specs_in, traced
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim
@@ -217,26 +216,11 @@ def _names(value: Value | None) -> frozenset[str] | Junk | Unknown:
     )
 
 
-def specs_in(tree: Value | None) -> Iterator[SpecValue]:
-    """Yield the specs in a tree of specs."""
-    return (leaf for leaf in leaves_in(tree) if isinstance(leaf, SpecValue))
-
-
 def orders_in(mapped: Mapped) -> frozenset[tuple[str, ...]]:
     """Return the axes of each entry of the specs that names several, in its order."""
     given = (mapped.in_specs, mapped.options.get("out_specs"))
     entries = (entry for specs in given for leaf in specs_in(specs) for entry in leaf.spec.entries)
     return frozenset(tuple(entry_axes(entry)) for entry in entries if len(tuple(entry_axes(entry))) > 1)
-
-
-def leaves_in(tree: Value | None) -> Iterator[Value]:
-    """Yield all leaves of a tree of specs."""
-    if isinstance(tree, Tuple | ListValue | DictValue):
-        items = tree.items or ()
-        for item in items.values() if isinstance(items, dict) else items:
-            yield from leaves_in(item)
-    elif tree is not None:
-        yield tree
 
 
 def _refused(

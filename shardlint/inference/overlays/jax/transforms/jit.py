@@ -65,11 +65,12 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
 from shardlint.inference.overlays.jax.transforms.jit_results import note_results, only_array, refuse_empty
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_arguments
-from shardlint.inference.overlays.pytrees.nodes import Trees, parts
+from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import (
     NO_PATH,
     arrays_at,
     is_leaf,
+    leaves_in,
     map_arrays,
     map_prefix,
     mismatch,
@@ -304,19 +305,9 @@ def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
     here = (Fact("jit is called here", call.place, kind="call"),)
     return any(
         rejected_at(call.interpreter, api, "jit()", leaf, _written_at(leaf) or place, here)
-        for leaf in _leaves(shardings)
+        for leaf in leaves_in(shardings)
+        if not is_none(leaf)
     )
-
-
-def _leaves(tree: Value) -> list[Value]:
-    """Return the leaves of a tree of shardings; an unknown tree has none."""
-    if isinstance(tree, Tuple | ListValue):
-        return [leaf for item in tree.items or () for leaf in _leaves(item)]
-    if isinstance(tree, DictValue):
-        return [leaf for item in (tree.items or {}).values() for leaf in _leaves(item)]
-    if (held := parts(tree)) is not None:
-        return [leaf for item in held.values() for leaf in _leaves(item)]
-    return [] if is_none(tree) else [tree]
 
 
 def _written_at(leaf: Value) -> Place | None:

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.values import (
     Array,
-    DictValue,
     MeshValue,
     ShardingValue,
     SpecValue,
@@ -23,7 +22,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh
 from shardlint.inference.overlays.jax.transforms.taint import following, is_marked, marked
-from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_prefix
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_prefix, specs_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Rejected
@@ -93,15 +92,7 @@ def note_specs(call: Call, *trees: Value | None) -> None:
         # A setting, or a context manager that is not known, may turn the check off.
         return
     if watched is not None and any(map(is_marked, (array for arg in call.args for array in arrays_in(arg)))):
-        watched += [(call.place, spec.spec, None) for tree in trees for spec in _specs_in(tree)]
-
-
-def _specs_in(tree: Value | None) -> Iterator[SpecValue]:
-    if isinstance(tree, SpecValue):
-        yield tree
-    items = tree.items.values() if isinstance(tree, DictValue) and tree.items is not None else as_items(tree)
-    for item in items or ():
-        yield from _specs_in(item)
+        watched += [(call.place, spec.spec, None) for tree in trees for spec in specs_in(tree)]
 
 
 def _mesh_of(call: Call, target: Value) -> Mesh | None:
