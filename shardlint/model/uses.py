@@ -160,7 +160,8 @@ class MadeUse(Use):
 
     ``subject`` is the largest of them, with ``shape`` and ``dtype``; ``total`` are the bytes of all,
     ``number`` how many they are. ``split`` describes an argument of the same shape that is split, None if
-    there is none. ``outside``: the program made them, before any jit, and gives them to the function.
+    there is none. ``outside`` tells on which devices the program made them, before any jit, and gives them to
+    the function; None if the function makes them.
     """
 
     function: str
@@ -170,7 +171,7 @@ class MadeUse(Use):
     total: int
     number: int
     split: str | None = None
-    outside: bool = False
+    outside: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,3 +69,34 @@ def test_moments_of_a_model_that_is_split_later(program: str, whole: bool) -> No
     moments = "optimizer.opt_state[0].mu['kernel'][...]"
     assert value(f"{NNX}{program}", f"len({moments}.sharding.device_set)") == (1 if whole else 8)
     assert bool(found(f"{NNX}{program}step(model, optimizer)\n", "SHL607")) == whole
+
+
+PARTITIONED = """import jax, jax.numpy as jnp, numpy as np
+from flax import nnx
+from jax.sharding import Mesh, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()), ("x",))
+class Model(nnx.Module):
+    def __init__(self):
+        names = nnx.with_partitioning(nnx.initializers.lecun_normal(), ("x", None))
+        self.up = nnx.Linear(64, 32, use_bias=False, kernel_init=names, rngs=nnx.Rngs(0))
+class Sums(nnx.Module):
+    def __init__(self, model):
+        state = nnx.state(model, nnx.Param)
+        self.grads = nnx.data(jax.tree.map(lambda x: jnp.ZEROS, state))
+@nnx.jit
+def step(model, sums):
+    sums.grads = jax.tree.map(jnp.add, sums.grads, nnx.state(model, nnx.Param))
+"""
+
+
+@pytest.mark.parametrize("under", [True, False])
+@pytest.mark.parametrize(("zeros", "whole"), [("zeros(x.shape)", True), ("zeros_like(x)", False)])
+def test_sums_beside_variables_that_their_names_place(zeros: str, whole: bool, under: bool) -> None:
+    text = PARTITIONED.replace("ZEROS", zeros) + "with jax.set_mesh(mesh):\n    model = Model()\n"
+    text += f"{'    ' * under}sums = Sums(model)\n"
+    made = value(text, "sums.grads['up']['kernel'].get_value().sharding.is_fully_replicated")
+    assert made == whole
+    findings = found(f"{text}step(model, sums)\n", "SHL607")
+    assert bool(findings) == whole
+    where = "all devices of the mesh that is set" if under else "one device"
+    assert all(f"whole on {where}," in one.message for one in findings)

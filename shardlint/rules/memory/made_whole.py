@@ -4,8 +4,8 @@
 Finds arrays that a jitted function without out_shardings makes itself, and so leaves whole: arrays of the
 shape of an argument that is split (an optimizer's moments, a cache beside its keys), or, under a mesh that is
 set, of 64 MiB in all (`max-replicated-bytes` sets the limit). And arrays that the program makes outside of
-jit, whole on one device, and gives to a jitted function beside a parameter of the same name and shape that is
-split: sums of gradients from `jnp.zeros(p.shape)`.
+jit, whole on one device or on each, and gives to a jitted function beside a parameter of the same name and
+shape that is split: sums of gradients from `jnp.zeros(p.shape)`.
 
 ## Why is this bad?
 The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The
@@ -81,8 +81,8 @@ def check(uses: Sequence[MadeUse | Placement], settings: RuleSettings) -> Iterab
         kind = f"{shape_text(use.shape)} {use.dtype}"
         why = "under the mesh that is set" if use.split is None else f"though {use.split}"
         text = (
-            f"{use.subject} for `{use.function}`, {kind}{others}, is made here whole on one device, {why}"
-            if use.outside
+            f"{use.subject} for `{use.function}`, {kind}{others}, is made here whole on {use.outside}, {why}"
+            if use.outside is not None
             else f"{use.subject} of `{use.function}`, {kind}{others}, is made inside jit without "
             f"out_shardings and stays whole, {why}"
         )

@@ -40,6 +40,7 @@ from shardlint.inference.overlays.flax.logical.constraints import as_written, re
 from shardlint.inference.overlays.flax.logical.rules import combined_rules, rules_of
 from shardlint.inference.overlays.flax.logical.uses import Setting, making, record_mistake
 from shardlint.inference.overlays.jax.explicit.type_conversion import typed_as
+from shardlint.inference.overlays.jax.sharding.movement import laid
 from shardlint.inference.overlays.recording import record_call
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
@@ -120,7 +121,8 @@ def make_variable(
     if metadata is not None:
         metadata = _with_new_name(metadata)
     names, mesh, verdict = _sharded(call, array, metadata)
-    array = _held(array, names, mesh, verdict)
+    holder = _holder(call.interpreter, metadata, mesh)
+    array = _held(call.interpreter, array, names, holder, verdict)
     if kind == PARAM or names.spec is not None:
         record_parameter(
             call.interpreter,
@@ -197,15 +199,34 @@ def _sharded(
     return found, name_check.mesh, verdict
 
 
-def _held(array: Array, names: Names, mesh: Mesh | Unknown | None, verdict: Verdict) -> Array:
-    """Return the array after `shard_value`."""
+def _holder(
+    interpreter: Evaluator, metadata: Mapping[str, Value] | None, mesh: Mesh | Unknown | None
+) -> MeshValue | None:
+    """Return the mesh that a variable is placed on, with its devices where they are known."""
+    if not isinstance(mesh, Mesh):
+        return None
+    own, context = (metadata or {}).get("mesh"), interpreter.context
+    held = (one for one in (own, context.mesh, context.legacy_mesh) if isinstance(one, MeshValue))
+    return next((one for one in held if one.mesh == mesh), MeshValue(mesh))
+
+
+def _held(
+    interpreter: Evaluator, array: Array, names: Names, mesh: MeshValue | None, verdict: Verdict
+) -> Array:
+    """Return the array after `shard_value`, which constrains it."""
     if names.spec is None or not isinstance(verdict, Accepted):
         return array if names.spec is None else replace(array, sharding=None, typed=None)
-    if not isinstance(mesh, Mesh) or not isinstance(names.spec, Spec):
+    if mesh is None or not isinstance(names.spec, Spec):
         return replace(array, sharding=None, typed=None)
     spec = None if verdict.spec is None else SpecValue(verdict.spec, names.place, names.entry_places)
-    sharding = None if spec is None else ShardingValue(MeshValue(mesh), spec, names.place)
-    return replace(array, sharding=sharding, typed=typed_as(mesh, names.spec, array.shape))
+    sharding = None if spec is None else ShardingValue(mesh, spec, names.place)
+    in_jit = interpreter.context.in_jit
+    return replace(
+        laid(array, sharding if in_jit else None),
+        sharding=sharding,
+        committed=sharding if in_jit is False else None,
+        typed=typed_as(mesh.mesh, names.spec, array.shape),
+    )
 
 
 def _setting(

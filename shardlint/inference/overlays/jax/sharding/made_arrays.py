@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from shardlint.inference.domain.values import Array, MeshValue, Value
+from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, SpecValue, Value
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.explicit.device_lists import is_put, runs_eagerly
 from shardlint.inference.overlays.jax.explicit.type_conversion import compiled
 from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
@@ -25,6 +26,10 @@ from shardlint.model.uses import Fact, MadeUse
 _MAKING = frozenset(
     f"jax.numpy.{name}{like}" for name in ("zeros", "ones", "full", "empty") for like in ("", "_like")
 )
+
+
+#: More functions that compute an array from nothing, or from numbers.
+COUNTING = frozenset(f"jax.numpy.{name}" for name in ("arange", "eye", "identity", "linspace", "tri"))
 
 
 def is_making(name: str) -> bool:
@@ -41,7 +46,25 @@ def made(call: Call, result: Value) -> Value:
     typed = result.typed
     if typed is not None and any(map(entry_axes, typed.spec.entries)):
         return result
-    return replace(result, made=call.place, laid=None)
+    return on_mesh_in_force(call, replace(result, made=call.place, laid=None))
+
+
+def on_mesh_in_force(call: Call, result: Value) -> Value:
+    """Return the result of a call that makes an array from nothing, or from a key that lies nowhere: outside
+    of jit it is committed to the mesh that `jax.set_mesh` set, whole on each device (JAX 0.6.2 to 0.12.0.1).
+    """
+    mesh = call.interpreter.context.mesh
+    if not isinstance(mesh, MeshValue) or mesh.mesh.abstract or not mesh.mesh.names:
+        return result
+    if call.name.endswith("_like") or not runs_eagerly(call.interpreter):
+        return result
+    if not isinstance(result, Array) or result.numpy or result.sharding is not None:
+        return result
+    sharded = result.typed is not None and any(map(entry_axes, result.typed.spec.entries))
+    if result.committed is not None or sharded or any(map(is_put, (*call.args, *call.kwargs.values()))):
+        return result
+    home = ShardingValue(mesh, SpecValue(Spec()))
+    return replace(result, sharding=home, committed=home)
 
 
 def returned(
@@ -106,12 +129,7 @@ def note_given(
         pairs = zip(arrays_at(argument), arrays_at(arrived), strict=False)
         for (array, path), (placed, _) in pairs:
             size = array_bytes(array.shape, array.dtype) if array.shape and array.made is not None else None
-            if (
-                size is not None
-                and placed.laid is None
-                and array.committed is None
-                and array.sharding is None
-            ):
+            if size is not None and _lies_whole(array, placed):
                 found.append((array, f"`{name}{path}`", size))
     split = list(_split_arguments(names, received)) if found else []
     ours = [
@@ -137,9 +155,19 @@ def note_given(
                 total=sum(sizes.values()),
                 number=len(sizes),
                 split=text,
-                outside=True,
+                outside="one device" if array.committed is None else "all devices of the mesh that is set",
             )
         )
+
+
+def _lies_whole(array: Array, placed: Array) -> bool:
+    """Return whether an array that was made outside of jit has no layout but that of the mesh in force, when
+    it is given to a function, where it is ``placed``."""
+    home = array.sharding
+    if array.committed != home or placed.laid not in (None, home):
+        return False
+    spec = None if home is None else home.spec
+    return spec is None or (isinstance(spec, SpecValue) and not any(map(entry_axes, spec.spec.entries)))
 
 
 def _is_shared(mesh: Mesh) -> bool:
