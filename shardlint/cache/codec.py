@@ -28,7 +28,7 @@ CLASSES = {
     "shardlint.model.uses": (
         "ApiReference ArityUse ArrayUse CallUse CarryUse CollectiveUse CopiesUse Environment Fact "
         "FileProblem IdleUse LocalUse LogicalAxesUse MadeUse MeshUse MoveUse NameUse OperationUse "
-        "ParameterUse PatternUse Placement ShardingUse SpecUse Use ValueUse"
+        "ParameterUse PatternUse Placement RestoreUse ShardingUse SpecUse Use ValueUse"
     ),
     "shardlint.laws.core.dims": "Expr Quotient Remainder Symbol",
     "shardlint.laws.core.values": "AxisType Failed Junk Marker Mesh Spec Unknown",

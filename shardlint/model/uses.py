@@ -174,6 +174,25 @@ class MadeUse(Use):
     outside: str | None = None
 
 
+#: The function of a `CallUse` that saves a checkpoint with arrays that lie on one device.
+SAVED_ALONE = "orbax.save(one device)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreUse(Use):
+    """Arrays that a checkpointer restores without being told where to.
+
+    ``subject`` is the largest of them, None without a target; ``total`` are the bytes of all, ``number`` how
+    many they are. ``alone``: the target's arrays are on one device, and so are the restored ones, however
+    they were saved; otherwise they lie as they were saved.
+    """
+
+    subject: str | None
+    total: int = 0
+    number: int = 0
+    alone: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopiesUse(Use):
     """A stack of one copy for each device (`flax.jax_utils.replicate`) that meets a mesh of the program.

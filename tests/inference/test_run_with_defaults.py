@@ -127,6 +127,11 @@ def test_a_parser_returns_what_pythons_does(argument: str) -> None:
         f"args = parser.parse_args()\nplace(6 if {alike or not values} else 7)\n"
     )
     assert [use.shape for use in placed(program, defaults=True)] == [(6, 16)], values
+    # An empty list stands for no command line, whatever the program is run with.
+    certain = program.replace("parse_args()", "parse_args([])")
+    assert [use.shape for use in placed(certain)] == [(6, 16)], values
+    known = certain.replace("parse_args", "parse_known_args").replace("args =", "args, _ =")
+    assert [use.shape for use in placed(known)] == [(6, 16)], values
 
 
 def test_jax_raises_what_is_warned_of() -> None:

@@ -32,6 +32,22 @@ PROGRAMS: dict[str, bool] = {
     "acc = {'w': np.zeros((64, 32))}\njax.jit(lambda a, p: a['w'] + p['w'])(acc, p)": False,
     "acc = jnp.zeros((64, 32))\njax.jit(lambda a, x: a + x)(acc, x)": False,
     "acc = zeros(p)\nnew = add(acc, p)\nadd(new, p)": True,
+    "acc = jax.tree.map(lambda a: jnp.array(np.asarray(a)), p)\nadd(acc, p)": True,
+    "acc = jax.tree.map(lambda a: jnp.asarray(np.asarray(a)), p)\nadd(acc, p)": True,
+    "acc = jax.tree.map(lambda a: jnp.array(a), p)\nadd(acc, p)": False,
+    "acc = jax.tree.map(jnp.copy, p)\nadd(acc, p)": False,
+    "acc = jax.tree.map(lambda a: jnp.asarray(np.asarray(a), device=on), p)\nadd(acc, p)": False,
+    "acc = jax.tree.map(lambda a: jax.random.normal(jax.random.key(0), a.shape) * 0.1, p)\nadd(acc, p)": True,
+    "acc = jax.tree.map(lambda a: 0.1 * jnp.ones(a.shape) * a, p)\nadd(acc, p)": False,
+    "acc = zeros(p)\njax.jit(lambda s: s['a']['w'] + s['b']['w'])({'a': acc, 'b': p})": True,
+    "acc = zeros(p)\njax.jit(lambda s: s['a']['w'] + s['b']['v'])({'a': acc, 'b': {'v': p['w']}})": False,
+    "acc = {'w': jnp.zeros((64, 100, 32))}\njax.jit(lambda a, p: a['w'][:, 0] + p['w'])(acc, p)": True,
+    "acc = {'w': jnp.zeros((100, 64, 32))}\njax.jit(lambda a, p: a['w'][0] + p['w'])(acc, p)": False,
+    "acc = {'k': jnp.zeros((64, 2**18))}\njax.jit(lambda a, p: a['k'][:, :1] + p['w'])(acc, p)": True,
+    "acc = {'k': jnp.zeros((64, 2**17))}\njax.jit(lambda a, p: a['k'][:, :1] + p['w'])(acc, p)": False,
+    "acc = {'k': jnp.zeros((64, 2**18))}\njax.jit(lambda a: a['k'][:, :1])(acc)": False,
+    "acc = zeros(p)\nq = jax.device_put(zeros(p), on)\njax.jit(lambda a, q: a['w'] + q['w'])(acc, q)": True,
+    "acc = {'w': jnp.zeros((64, 8))}\njax.jit(lambda a, p: a['w'][:, :1] + p['w'])(acc, p)": False,
 }  # fmt: skip
 
 
@@ -40,7 +56,7 @@ def test_reported_where_it_lies_whole(program: str) -> None:
     text = f"{HEADER}{program}\n"
     assert bool(found(text, "SHL607")) == PROGRAMS[program]
     first = text.split("\nadd(")[0] if "\nadd(" in text else text
-    leaves = "[a for a in jax.tree.leaves(acc) if a.shape == (64, 32) and isinstance(a, jax.Array)]"
+    leaves = "[a for a in jax.tree.leaves(acc) if a.ndim > 1 and isinstance(a, jax.Array)]"
     whole = value(f"{first}\n", f"any(len(a.sharding.device_set) == 1 for a in {leaves})")
     if PROGRAMS[program]:
         assert whole
@@ -100,3 +116,34 @@ def test_sums_beside_variables_that_their_names_place(zeros: str, whole: bool, u
     assert bool(findings) == whole
     where = "all devices of the mesh that is set" if under else "one device"
     assert all(f"whole on {where}," in one.message for one in findings)
+
+
+LINEN = """import jax, jax.numpy as jnp, numpy as np, optax
+import flax.linen as nn
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()), ("x",))
+on = NamedSharding(mesh, P("x"))
+model = nn.Dense(32, use_bias=False)
+whole = model.init(jax.random.key(0), jnp.ones((8, 64)))["params"]
+split = jax.device_put(whole, on)
+draw = jax.jit(lambda key: {"kernel": jax.lax.with_sharding_constraint(jax.random.normal(key, (64, 32)), on)})
+add = jax.jit(lambda s, p: s["kernel"] + p["kernel"])
+"""
+#: What is added to parameters that are split, and whether it lies on one device.
+STATES = {
+    "whole": True,
+    "split": False,
+    "optax.adam(1e-3).init(whole)[0].mu": True,
+    "optax.adam(1e-3).init(split)[0].mu": False,
+    "optax.adam(1e-3).init(draw(jax.random.key(0)))[0].mu": False,
+    "jax.tree.map(jnp.zeros_like, whole)": True,
+    "jax.tree.map(jnp.zeros_like, draw(jax.random.key(0)))": False,
+    "jax.tree.map(jnp.ones_like, jax.eval_shape(lambda: split))": True,
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_states_lie_where_their_parameters_do(state: str) -> None:
+    program = f"{LINEN}state = {state}\n"
+    assert value(program, "len(state['kernel'].sharding.device_set)") == (1 if STATES[state] else 8)
+    assert bool(found(f"{program}add(state, split)\n", "SHL607")) == STATES[state]

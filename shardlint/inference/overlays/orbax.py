@@ -1,12 +1,13 @@
 """Orbax: restored arrays have the structure, dtypes and shardings of a target.
 
 From Orbax 0.12.8. A leaf of the target is an array or a `jax.ShapeDtypeStruct`; without a sharding, that of
-the file counts. `PyTreeCheckpointer` takes the structure of its ``item``, and the rest from ``restore_args``.
+the file counts. An array that is on one device has one: what is restored is on that device, too.
+`PyTreeCheckpointer` takes the structure of its ``item``, and the rest from ``restore_args``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shardlint.inference.domain.values import (
@@ -23,11 +24,15 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.sharding.made_arrays import is_alone
 from shardlint.inference.overlays.jax.sharding.placement_check import place_array
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Unknown
-from shardlint.laws.core.verdicts import Api
+from shardlint.laws.core.verdicts import Accepted, Api
+from shardlint.laws.placement.array_bytes import array_bytes
 from shardlint.model.spans import Place
+from shardlint.model.uses import SAVED_ALONE, RestoreUse
 
 _RESTORER, _ARGS, _COMPOSITE, _RESTORE_ARGS = (
     f"orbax.checkpoint.{name}" for name in ("Checkpointer", "args", "args.Composite", "RestoreArgs")
@@ -35,21 +40,53 @@ _RESTORER, _ARGS, _COMPOSITE, _RESTORE_ARGS = (
 
 
 def _restored(call: Call, target: Value | None, place: Place) -> Value:
-    """Return the tree that a target describes, as it is restored; its shardings are judged."""
+    """Return the tree that a target describes, as it is restored; its shardings are judged. None: it is not
+    known whether there is a target."""
     if target is None or is_none(target):
+        if target is not None:
+            _note_restored(call, place, [])
         return Unknown("what a checkpoint holds")
+    homeless: list[tuple[Array, str]] = []
 
     def restore(array: Array, path: str) -> Value:
         if array.numpy:
             return array
         home = array.sharding if array.struct else array.committed
         plain = Array(array.shape, array.dtype, name=array.name)
-        if not isinstance(home, ShardingValue):
-            return plain
         subject = f"`{array.name or 'target'}{path}`"
-        return place_array(call.interpreter, (Api.CALLBACK,), plain, home, place, subject)
+        if isinstance(home, ShardingValue):
+            return place_array(call.interpreter, (Api.CALLBACK,), plain, home, place, subject)
+        if home is None and array.shape and is_alone(array):
+            homeless.append((array, subject))
+            return replace(plain, made=place)
+        return plain
 
-    return map_arrays(target, restore)
+    restored = map_arrays(target, restore)
+    if homeless:
+        _note_restored(call, place, homeless)
+    return restored
+
+
+def _note_restored(call: Call, place: Place, arrays: Sequence[tuple[Array, str]]) -> None:
+    """Record arrays of a target that have no sharding, or that there is no target, if it is known which of
+    both layouts they are restored in."""
+    structs = {array.struct for array, _ in arrays}
+    if call.interpreter.context.in_jit is not False or structs == {True, False}:
+        return
+    if structs == {False} and call.interpreter.context.mesh is not None:
+        return
+    sizes = [(array_bytes(array.shape or (), array.dtype) or 0, subject) for array, subject in arrays]
+    call.interpreter.record(
+        RestoreUse(
+            place=place,
+            environment=call.interpreter.environment(),
+            verdict=Accepted(),
+            subject=max(sizes)[1] if sizes else None,
+            total=sum(size for size, _ in sizes),
+            number=len(sizes),
+            alone=structs == {False},
+        )
+    )
 
 
 def _of_args(call: Call, args: Value | None, place: Place) -> Value:
@@ -74,11 +111,40 @@ def _restore(call: Call) -> Value:
         return _of_args(call, given, call.place_of(None, "args"))
     if name == "StandardCheckpointer":
         key = next((key for key in ("target", "item") if key in call.kwargs), None)
-        target = call.kwargs[key] if key else call.args[2] if len(call.args) > 2 else None
-        return _restored(call, target, call.place_of(None, key) if key else call.place_of(2, ""))
+        target = call.kwargs[key] if key else call.args[2] if len(call.args) > 2 else NONE
+        at = call.place_of(2, "") if len(call.args) > 2 else call.place
+        return _restored(call, target, call.place_of(None, key) if key else at)
     if name == "PyTreeCheckpointer" and (rules := call.kwargs.get("restore_args")):
         return _restored(call, _target_of(rules), call.place_of(None, "restore_args"))
+    if name == "PyTreeCheckpointer" and len(call.args) <= 3 and set(call.kwargs) <= {"item"}:
+        return _restored(call, NONE, call.place)
     return Unknown("what a checkpoint holds")
+
+
+def _save(call: Call) -> Value:
+    """``checkpointer.save(directory, state)``, ``manager.save(step, args=)``: record that some array that is
+    saved lies on one device."""
+    args = call.kwargs.get("args")
+    saved = _saved(args) if args is not None else [*call.args[2:3], *call.kwargs.values()]
+    alone = any(array.shape and array.made is not None for tree in saved for array in arrays_in(tree))
+    if alone and call.interpreter.context.in_jit is False and call.interpreter.context.mesh is None:
+        record_of_value(call.interpreter, SAVED_ALONE, Accepted(), call.place)
+    return Unknown("whether it was saved")
+
+
+def _saved(args: Value) -> list[Value]:
+    """Return the trees that ``args=`` saves."""
+    if not isinstance(args, LibraryObject):
+        return []
+    if args.kind == _COMPOSITE:
+        return [tree for one in args.fields.values() for tree in _saved(one)]
+    return [args.fields["saved"]] if "saved" in args.fields else []
+
+
+def _save_args(call: Call) -> Value:
+    """``StandardSave(item)``, ``PyTreeSave(item)``."""
+    item = call.argument(0, "item")
+    return LibraryObject(_ARGS, {} if item is None or call.opaque else {"saved": item}, call.place)
 
 
 def _target_of(rules: Value) -> Value | None:
@@ -87,8 +153,8 @@ def _target_of(rules: Value) -> Value | None:
 
 def _attribute(interpreter: Evaluator, value: Value, name: str, place: Place) -> Value:
     """Read an attribute of a checkpointer: all methods but one leave their arguments as they are."""
-    if name == "restore":
-        return Bound(Native("restore", _restore), value)
+    if name in ("restore", "save"):
+        return Bound(Native(name, _restore if name == "restore" else _save), value)
     return Reader(f"`{name}` of a checkpointer")
 
 
@@ -98,13 +164,14 @@ def _restorer(call: Call) -> Value:
 
 def _standard(call: Call) -> Value:
     """``StandardRestore(item, strict=, support_layout=)``."""
-    target = call.argument(0, "item")
-    return LibraryObject(_ARGS, {} if target is None or call.opaque else {"target": target}, call.place)
+    target = call.argument(0, "item") or NONE
+    return LibraryObject(_ARGS, {} if call.opaque else {"target": target}, call.place)
 
 
 def _pytree(call: Call) -> Value:
     """``PyTreeRestore(item, restore_args=)``."""
-    target = _target_of(call.argument(1, "restore_args") or NONE)
+    rules = call.argument(1, "restore_args") or NONE
+    target = NONE if is_none(rules) else _target_of(rules)
     return LibraryObject(_ARGS, {} if target is None or call.opaque else {"target": target}, call.place)
 
 
@@ -146,6 +213,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
         for name in ("StandardCheckpointer", "PyTreeCheckpointer", "Checkpointer", "AsyncCheckpointer")
     },
     "orbax.checkpoint.CheckpointManager": _restorer,
+    **{f"orbax.checkpoint.args.{name}": _save_args for name in ("StandardSave", "PyTreeSave")},
     "orbax.checkpoint.args.StandardRestore": _standard,
     "orbax.checkpoint.args.PyTreeRestore": _pytree,
     "orbax.checkpoint.args.Composite": _composite,

@@ -4,8 +4,9 @@
 Finds arrays that a jitted function without out_shardings makes itself, and so leaves whole: arrays of the
 shape of an argument that is split (an optimizer's moments, a cache beside its keys), or, under a mesh that is
 set, of 64 MiB in all (`max-replicated-bytes` sets the limit). And arrays that the program makes outside of
-jit, whole on one device or on each, and gives to a jitted function beside a parameter of the same name and
-shape that is split: sums of gradients from `jnp.zeros(p.shape)`.
+jit, whole on one device or on each, and gives to a jitted function beside an array of the same name that is
+split, and that they could be split as: sums of gradients from `jnp.zeros(p.shape)`, averages from a copy on the host, a
+buffer for what is collected; or beside anything that is split, from that limit on: a cache of keys.
 
 ## Why is this bad?
 The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The
@@ -64,22 +65,30 @@ from collections.abc import Iterable, Sequence
 
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.uses import MadeUse, Placement, Use
+from shardlint.model.uses import MadeUse, Placement, RestoreUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import shape_text
 
 
-def check(uses: Sequence[MadeUse | Placement], settings: RuleSettings) -> Iterable[tuple[Use, Problem]]:
+def check(
+    uses: Sequence[MadeUse | Placement | RestoreUse], settings: RuleSettings
+) -> Iterable[tuple[Use, Problem]]:
     """Report arrays that a jitted function makes whole, and that are not placed afterwards."""
     placed = {use.made_at.resolve() for use in uses if isinstance(use, Placement) and use.made_at is not None}
+    restored = {use.place.resolve() for use in uses if isinstance(use, RestoreUse)}
     for use in uses:
-        if not isinstance(use, MadeUse) or use.place.resolve() in placed:
+        if not isinstance(use, MadeUse) or use.place.resolve() in restored:
+            continue
+        # What is given whole is certainly not placed; another array that the line makes may be.
+        if use.place.resolve() in placed and not use.outside:
             continue
         if use.split is None and use.total < settings.replicated_bytes:
             continue
         others = "" if use.number == 1 else f" and {use.number - 1} more, {text_of_bytes(use.total)} in all"
         kind = f"{shape_text(use.shape)} {use.dtype}"
-        why = "under the mesh that is set" if use.split is None else f"though {use.split}"
+        why = f"though {use.split}"
+        if use.split is None:
+            why = "beside arguments that are split" if use.outside else "under the mesh that is set"
         text = (
             f"{use.subject} for `{use.function}`, {kind}{others}, is made here whole on {use.outside}, {why}"
             if use.outside is not None
@@ -95,6 +104,6 @@ RULE = ProjectRule(
     summary="A jitted function without out_shardings makes arrays that stay whole",
     docs=__doc__,
     group=Group.MEMORY,
-    kinds=(MadeUse, Placement),
+    kinds=(MadeUse, Placement, RestoreUse),
     check=check,
 )

@@ -1,4 +1,7 @@
-"""`argparse`: parsers with the arguments that the program adds, and what they return with none given."""
+"""`argparse`: parsers with the arguments that the program adds, and what they return with none given.
+
+What ``parse_args([])`` returns is certain: it does not look at the command line.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,11 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.mutation import set_attribute
-from shardlint.inference.overlays.command_lines.defaults import by_default, call_with_defaults
+from shardlint.inference.overlays.command_lines.defaults import PARSER, by_default, call_with_defaults
 from shardlint.inference.overlays.python.stdlib.records import NAMESPACE
 from shardlint.laws.core.values import Unknown
 
-_PARSER = "argparse.ArgumentParser"
+_PARSER = PARSER
 _PARSERS = ClassValue("ArgumentParser", (External(_PARSER),), {})
 #: The attribute of a parser that is set once it has unknown arguments, and the prefix of the known ones.
 _OPEN, _PREFIX = "has others", "argument "
@@ -90,8 +93,8 @@ def _commands(call: Call) -> Value:
     return Unknown("commands, of which any may be given")
 
 
-def _stored(call: Call, argument: LibraryObject) -> Value:
-    """Return what a parser stores for an argument that is not given."""
+def _stored(call: Call, argument: LibraryObject, certain: bool) -> Value:
+    """Return what a parser stores for an argument that is not given, perhaps for certain."""
     fields = argument.fields
     option, action = as_str(fields["option"]) or "", as_str(fields.get("action", Const("store")))
     default = fields.get("default", _STORED.get(action or "", NONE))
@@ -103,18 +106,23 @@ def _stored(call: Call, argument: LibraryObject) -> Value:
     convert = fields.get("type")
     if as_str(default) is not None and convert is not None and not is_none(convert):
         default = call.interpreter.call(convert, [default], {}, argument.origin or call.place)
-    return by_default(option, default, argument.origin or call.place)
+    return default if certain else by_default(option, default, argument.origin or call.place)
 
 
 def _parse(call: Call) -> Value:
     """``parser.parse_args()`` with nothing on the command line."""
     parser = call.args[0]
     given = call.argument(1, "args")
-    known = given is not None and as_items(given)
-    if not isinstance(parser, Instance) or known or call.argument(2, "namespace") is not None:
+    items = None if given is None or is_none(given) else as_items(given)
+    certain = items is not None and not items
+    if not isinstance(parser, Instance) or items or call.argument(2, "namespace") is not None:
         return Unknown("arguments that are given")
+    if given is not None and not is_none(given) and items is None:
+        return Unknown("arguments that are not known")
+    if not certain and not call.interpreter.settings.defaults:
+        return Unknown("what is on the command line")
     attributes = {
-        name.removeprefix(_PREFIX): _stored(call, held) if isinstance(held, LibraryObject) else held
+        name.removeprefix(_PREFIX): _stored(call, held, certain) if isinstance(held, LibraryObject) else held
         for name, held in parser.attributes.items()
         if name.startswith(_PREFIX)
     }

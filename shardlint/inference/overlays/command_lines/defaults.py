@@ -20,6 +20,8 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.origins import Default, origins_of, remembering
 from shardlint.model.spans import Place
 
+#: The class whose objects may be asked for defaults, without the command line.
+PARSER = "argparse.ArgumentParser"
 #: The switch that tells that a program has defaults for what it is run with.
 ASKED = "asks for defaults"
 #: What the names of functions begin with that return variables of the environment.
@@ -37,7 +39,7 @@ def default_transfer(interpreter: Evaluator, name: str) -> Transfer | None:
         return None
     if not name.startswith(_ENVIRONMENT):
         interpreter.switches.add(ASKED)
-    return found if interpreter.settings.defaults else None
+    return found if interpreter.settings.defaults or name == PARSER else None
 
 
 def asks_environment(name: str, count: int) -> bool:

@@ -35,6 +35,7 @@ from shardlint.inference.overlays.arrays.dtypes import as_dtype
 from shardlint.inference.overlays.arrays.operands import Stop, given
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.jax.shard_map.varying import computed, variations
+from shardlint.inference.overlays.jax.sharding.made_arrays import is_alone
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
@@ -63,8 +64,9 @@ def like(tree: Value, dtype: Value | None = None, stays: bool = False, place: Pl
     def fresh(array: Array, _: str) -> Value:
         own_dtype = as_dtype(dtype) if cast and dtype is not None else array.dtype
         home = array.committed if stays and isinstance(array.committed, ShardingValue) else None
+        made = (place or array.origin) if is_alone(array) or not stays else None
         return replace(array, dtype=own_dtype, weak=False, numpy=False, sharding=home, committed=home,
-                       struct=False, name=None, laid=None, made=place or array.origin)  # fmt: skip
+                       struct=False, name=None, laid=None, made=made)  # fmt: skip
 
     return map_arrays(tree, fresh)
 

@@ -80,6 +80,7 @@ from shardlint.inference.overlays.flax.linen.mutable import changed_variables, n
 from shardlint.inference.overlays.flax.linen.parameters import make_variable, unbox
 from shardlint.inference.overlays.flax.linen.wrappers import LAYERS as WRAPPERS
 from shardlint.inference.overlays.jax.shard_map.varying import vary
+from shardlint.inference.overlays.jax.sharding.made_arrays import made_eagerly
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api, Rejected
 from shardlint.laws.transforms.varying import CONSTANT
@@ -156,12 +157,14 @@ _INIT_KEYWORDS = ("method", "mutable", "capture_intermediates", "rngs", "unbox")
 def linen_init(call: Call) -> Value:
     """``module.init(rngs, *args)``: the variables that a call of the module makes."""
     variables = _run(call, Mode.INIT)[1]
-    return vary(variables, CONSTANT) if call.interpreter.context.bound_axes == () else variables
+    alike = vary(variables, CONSTANT) if call.interpreter.context.bound_axes == () else variables
+    return made_eagerly(call, alike)
 
 
 def linen_init_with_output(call: Call) -> Value:
     """``module.init_with_output(rngs, *args)``: the result of the call, and the variables."""
-    return Tuple(_run(call, Mode.INIT)[:2])
+    output, variables, _ = _run(call, Mode.INIT)
+    return Tuple((output, made_eagerly(call, variables)))
 
 
 def linen_apply(call: Call) -> Value:

@@ -24,7 +24,13 @@ from shardlint.inference.overlays.jax.shard_map.axis_order import combined_index
 from shardlint.inference.overlays.jax.shard_map.local_numbers import note_numbers, numbered
 from shardlint.inference.overlays.jax.shard_map.reduced_values import divided, multiplied
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
-from shardlint.inference.overlays.jax.sharding.made_arrays import COUNTING, is_making, made, on_mesh_in_force
+from shardlint.inference.overlays.jax.sharding.made_arrays import (
+    COUNTING,
+    is_making,
+    made,
+    on_mesh_in_force,
+    takes_from_host,
+)
 from shardlint.inference.overlays.jax.sharding.movement import combined, keeping_rows
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
@@ -56,9 +62,9 @@ def finish_call(call: Call, result: Value) -> Value:
         if not runs_eagerly(call.interpreter):
             return found
         found = auto_layouts.followed_eagerly(call, call.name, found)
-        if is_making(call.name):
+        if is_making(call.name) or call.name in _DRAWS or takes_from_host(call):
             return made(call, found)
-        return on_mesh_in_force(call, found) if call.name in _DRAWS | COUNTING else found
+        return on_mesh_in_force(call, found) if call.name in COUNTING else found
     if is_making(call.name) or call.name in _DRAWS:
         return made(call, found)
     return auto_layouts.followed(call, call.name, found)

@@ -7,6 +7,7 @@ the shape of its argument, and not its sharding, as it does outside (measured on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -16,8 +17,8 @@ from shardlint.inference.overlays.jax.explicit.device_lists import is_put, runs_
 from shardlint.inference.overlays.jax.explicit.type_conversion import compiled
 from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
-from shardlint.inference.overlays.pytrees.prefixes import arrays_at, map_arrays
-from shardlint.laws.core.dims import Shape, equal
+from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, map_arrays
+from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.array_bytes import array_bytes
@@ -26,6 +27,8 @@ from shardlint.model.uses import Fact, MadeUse
 _MAKING = frozenset(
     f"jax.numpy.{name}{like}" for name in ("zeros", "ones", "full", "empty") for like in ("", "_like")
 )
+
+_TAKING = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
 
 
 #: More functions that compute an array from nothing, or from numbers.
@@ -37,6 +40,35 @@ def is_making(name: str) -> bool:
     return name in _MAKING
 
 
+def takes_from_host(call: Call) -> bool:
+    """Return whether a call, outside of jit and of any mesh, makes an array of what is in the host's memory: it
+    is put on one device."""
+    if call.name not in _TAKING or call.interpreter.context.mesh is not None:
+        return False
+    values = (*call.args, *call.kwargs.values())
+    host = bool(values) and isinstance(values[0], Array) and values[0].numpy
+    return host and not {"device", "out_sharding"} & set(call.kwargs)
+
+
+def is_alone(array: Array) -> bool:
+    """Return whether an array of the host's, or a struct, has no layout, so that neither has what is made
+    like it outside of jit; of another array that must be known."""
+    bare = array.struct and array.sharding is None and array.typed is not None and array.typed.mesh is None
+    return array.made is not None or array.numpy or bare
+
+
+def made_eagerly(call: Call, tree: Value) -> Value:
+    """Return parameters as a library makes them: outside of jit, and of any mesh, each is on one device."""
+    if not runs_eagerly(call.interpreter) or call.interpreter.context.mesh is not None:
+        return tree
+
+    def mark(array: Array, _: str) -> Array:
+        free = array.sharding is None and array.committed is None and not array.struct and not array.numpy
+        return replace(array, made=call.place) if free and array.shape else array
+
+    return map_arrays(tree, mark, NO_PATH, keeps=True)
+
+
 def made(call: Call, result: Value) -> Value:
     """Return the result of a call that makes an array, marked if it has no layout."""
     if not isinstance(result, Array) or result.sharding is not None or inside_shard_map(call.interpreter):
@@ -45,6 +77,9 @@ def made(call: Call, result: Value) -> Value:
         return result
     typed = result.typed
     if typed is not None and any(map(entry_axes, typed.spec.entries)):
+        return result
+    pattern = call.args[0] if call.name.endswith("_like") and call.args else None
+    if call.interpreter.context.in_jit is False and isinstance(pattern, Array) and not is_alone(pattern):
         return result
     return on_mesh_in_force(call, replace(result, made=call.place, laid=None))
 
@@ -85,7 +120,7 @@ def returned(
         return replace(array, made=call.place)
 
     kept = map_arrays(result, take, keeps=True)
-    split = {shape: text for shape, text, _ in _split_arguments(names, arguments)} if found else {}
+    split = {one.shape: text for one, text, _ in _split_arguments(names, arguments)} if found else {}
     beside = [one for one in found if one[0].shape in split]
     holder = call.interpreter.context.mesh
     shared = isinstance(holder, MeshValue) and _is_shared(holder.mesh)
@@ -117,7 +152,8 @@ def note_given(
     call: Call, function: str, names: Sequence[str], arguments: Sequence[Value], received: Sequence[Value]
 ) -> None:
     """Record arguments of a jitted function that the program made whole, outside of jit, and that are for
-    others, of the same key and shape, which are split: an optimizer's state, sums of gradients.
+    others, of the same key, which are split: an optimizer's state, sums of gradients, a buffer of what is
+    collected; or that are for others that are split, whatever they are.
 
     ``received`` are the arguments with the layouts that they have in the function.
     """
@@ -132,15 +168,17 @@ def note_given(
             if size is not None and _lies_whole(array, placed):
                 found.append((array, f"`{name}{path}`", size))
     split = list(_split_arguments(names, received)) if found else []
-    ours = [
+    ours: list[tuple[int, str, Array, str | None]] = [
         (size, name, array, text)
         for array, name, size in found
-        for shape, text, key in split
-        if key and shape == array.shape and name[1:-1].endswith(key)
+        for other, text, key in split
+        if key and _are_alike(name[1:-1], key) and _splits_as(other, array, size)
     ]
-    if ours:
-        _, subject, array, text = max(ours, key=lambda one: one[0])
-        sizes = {name: size for size, name, _, _ in ours}
+    # Whether it is large is the rule's to say.
+    every = ours or [(size, name, array, None) for array, name, size in found if split]
+    if every:
+        _, subject, array, text = max(every, key=lambda one: one[0])
+        sizes = {name: size for size, name, _, _ in every}
         assert array.made is not None
         call.interpreter.record(
             MadeUse(
@@ -175,14 +213,43 @@ def _is_shared(mesh: Mesh) -> bool:
     return set(mesh.types) == {AxisType.AUTO} and equal(mesh.device_count, 1) is False
 
 
-def _split_arguments(names: Sequence[str], arguments: Sequence[Value]) -> Iterator[tuple[Shape, str, str]]:
-    """Yield the shapes of arguments that are split, what is to be said of each, and its path."""
+def _are_alike(name: str, key: str) -> bool:
+    """Return whether the path of one array ends as that of another, or differs in one step from it that is
+    not the last: `state.params["w"]` and `state.average["w"]`."""
+    steps, others = _STEP.findall(name), _STEP.findall(key)
+    if name.endswith(key):
+        return True
+    if len(steps) != len(others) or len(steps) < 2 or steps[-1] != others[-1]:
+        return False
+    return sum(step != other for step, other in zip(steps, others, strict=True)) == 1
+
+
+_STEP = re.compile(r"\.\w+|\[[^\]]*\]")
+
+
+def _splits_as(split: Array, array: Array, size: int) -> bool:
+    """Return whether an array, of so many bytes, could be split as another is, and is no smaller."""
+    known = None if split.laid is None else layout(split.laid)
+    if known is None or split.shape is None or array.shape is None:
+        return False
+    if size < (array_bytes(split.shape, split.dtype) or 0):
+        return False
+    entries = known[1].entries[: len(split.shape)]
+    return all(
+        at < len(array.shape) and equal(array.shape[at], split.shape[at]) is True
+        for at, entry in enumerate(entries)
+        if entry_axes(entry)
+    )
+
+
+def _split_arguments(names: Sequence[str], arguments: Sequence[Value]) -> Iterator[tuple[Array, str, str]]:
+    """Yield the arrays among arguments that are split, what is to be said of each, and its path."""
     for index, argument in enumerate(arguments):
         name = names[index] if index < len(names) else f"argument {index}"
         for array, path in arrays_at(argument):
             known = None if array.laid is None else layout(array.laid)
             if known is not None and array.shape and _splits(*known):
-                yield array.shape, f"`{name}{path}` is split by {known[1]}", path
+                yield array, f"`{name}{path}` is split by {known[1]}", path
 
 
 def _splits(mesh: Mesh, spec: Spec) -> bool:

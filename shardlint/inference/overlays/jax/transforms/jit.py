@@ -134,7 +134,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         outermost = interpreter.context.in_jit is False
         # Until the body runs nothing changes the arguments, which are walked several times.
         trees = Trees()
-        received = [arrived(arg, trees) if outermost else arg for arg in args]
+        arrives = frozenset(dynamic or ()) if outermost else frozenset()
+        received = [arrived(arg, trees) if i in arrives else arg for i, arg in enumerate(args)]
         if given(in_shardings) and dynamic is not None:
             assert in_shardings is not None
             if refuse_keywords(inner, in_shardings, function_name(function)):

@@ -1,0 +1,118 @@
+"""# restored-without-sharding (SHL615)
+
+## What it does
+Finds arrays that Orbax restores without being told where to, in programs with shardings on a mesh of several
+devices, and that are not placed afterwards: from a target whose arrays are on one device, a warning; from a
+target without shardings an information; without a target only if the program saves arrays that are on one
+device.
+
+## Why is this bad?
+An array of the target that lies on one device says that the restored one should lie there as well, however it
+was saved: all weights end up in the memory of the first device, or on none if they do not fit. Without a
+sharding, that of the checkpoint counts: what was saved on one device is restored on one device, and what was
+saved on a mesh of other devices cannot be restored.
+
+## Example
+```python
+import tempfile
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import orbax.checkpoint as ocp
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("fsdp",))
+weights = {"kernel": jax.device_put(jnp.ones((64, 64)), NamedSharding(mesh, P("fsdp")))}
+path = tempfile.mkdtemp() + "/weights"
+with ocp.StandardCheckpointer() as checkpointer:
+    checkpointer.save(path, weights)
+with ocp.StandardCheckpointer() as checkpointer:
+    restored = checkpointer.restore(path, {"kernel": jnp.zeros((64, 64))})
+```
+
+## Use instead
+```python
+import tempfile
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import orbax.checkpoint as ocp
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("fsdp",))
+weights = {"kernel": jax.device_put(jnp.ones((64, 64)), NamedSharding(mesh, P("fsdp")))}
+path = tempfile.mkdtemp() + "/weights"
+with ocp.StandardCheckpointer() as checkpointer:
+    checkpointer.save(path, weights)
+target = {"kernel": jax.ShapeDtypeStruct((64, 64), jnp.float32, sharding=NamedSharding(mesh, P("fsdp")))}
+with ocp.StandardCheckpointer() as checkpointer:
+    restored = checkpointer.restore(path, target)
+```
+
+## What JAX says
+Nothing. Orbax 0.12.8 warns where it takes the sharding from the file ("unsafe when restoring on a different
+topology"), and says nothing of a target on one device.
+
+## References
+- https://github.com/google/orbax/issues/1110
+- https://orbax.readthedocs.io/en/latest/guides/checkpoint/checkpointing_pytrees.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import Mesh
+from shardlint.laws.placement.array_bytes import text_of_bytes
+from shardlint.model.findings import Group, Severity
+from shardlint.model.uses import SAVED_ALONE, CallUse, Placement, RestoreUse, ShardingUse, Use
+from shardlint.rules.base import Problem, ProjectRule, RuleSettings
+
+
+def check(
+    uses: Sequence[RestoreUse | CallUse | Placement | ShardingUse], settings: RuleSettings
+) -> Iterable[tuple[Use, Problem]]:
+    """Report what is restored without a sharding, where the program has a mesh, and not placed afterwards."""
+    placed = {use.made_at.resolve() for use in uses if isinstance(use, Placement) and use.made_at is not None}
+    if not any(_is_of_several(use) for use in uses):
+        return
+    saved = any(isinstance(use, CallUse) and use.function == SAVED_ALONE for use in uses)
+    for use in uses:
+        if not isinstance(use, RestoreUse) or use.environment.test or use.place.resolve() in placed:
+            continue
+        # What is restored without a target is not known, nor whether it is placed afterwards.
+        if use.subject is None and not saved:
+            continue
+        more = f" and {use.number - 1} more, {text_of_bytes(use.total)} in all," if use.number > 1 else ""
+        if use.alone:
+            text = (
+                f"{use.subject}{more} of the target {'is' if use.number == 1 else 'are'} on one device, and "
+                "what is restored is whole on that device, however it was saved; give shardings"
+            )
+            yield use, Problem(text, use.place, severity=Severity.WARNING)
+            continue
+        what = (
+            "no sharding says" if use.subject is None else f"{use.subject}{more} of the target does not say"
+        )
+        text = f"{what} where to restore: each array gets the layout that it was saved with"
+        yield use, Problem(text, use.place, severity=Severity.INFO)
+
+
+def _is_of_several(use: Use) -> bool:
+    """Return whether a use is of a mesh of several devices."""
+    mesh = use.mesh if isinstance(use, Placement | ShardingUse) else None
+    return isinstance(mesh, Mesh) and equal(mesh.device_count, 1) is False
+
+
+RULE = ProjectRule(
+    code="SHL615",
+    name="restored-without-sharding",
+    summary="A checkpoint is restored without shardings",
+    docs=__doc__,
+    group=Group.MEMORY,
+    kinds=(RestoreUse, CallUse, Placement, ShardingUse),
+    check=check,
+)
