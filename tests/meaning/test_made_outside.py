@@ -126,6 +126,7 @@ on = NamedSharding(mesh, P("x"))
 model = nn.Dense(32, use_bias=False)
 whole = model.init(jax.random.key(0), jnp.ones((8, 64)))["params"]
 split = jax.device_put(whole, on)
+all_ = NamedSharding(mesh, P())
 draw = jax.jit(lambda key: {"kernel": jax.lax.with_sharding_constraint(jax.random.normal(key, (64, 32)), on)})
 add = jax.jit(lambda s, p: s["kernel"] + p["kernel"])
 """
@@ -136,6 +137,8 @@ STATES = {
     "optax.adam(1e-3).init(whole)[0].mu": True,
     "optax.adam(1e-3).init(split)[0].mu": False,
     "optax.adam(1e-3).init(draw(jax.random.key(0)))[0].mu": False,
+    "{'kernel': jax.random.normal(jax.random.key(0), (64, 32))}": True,
+    "{'kernel': jax.random.normal(jax.device_put(jax.random.key(0), all_), (64, 32))}": False,
     "jax.tree.map(jnp.zeros_like, whole)": True,
     "jax.tree.map(jnp.zeros_like, draw(jax.random.key(0)))": False,
     "jax.tree.map(jnp.ones_like, jax.eval_shape(lambda: split))": True,

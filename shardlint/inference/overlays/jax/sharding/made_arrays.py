@@ -27,10 +27,8 @@ from shardlint.model.uses import Fact, MadeUse
 _MAKING = frozenset(
     f"jax.numpy.{name}{like}" for name in ("zeros", "ones", "full", "empty") for like in ("", "_like")
 )
-
+#: Functions that put an array of the host's on a device.
 _TAKING = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
-
-
 #: More functions that compute an array from nothing, or from numbers.
 COUNTING = frozenset(f"jax.numpy.{name}" for name in ("arange", "eye", "identity", "linspace", "tri"))
 
@@ -41,8 +39,8 @@ def is_making(name: str) -> bool:
 
 
 def takes_from_host(call: Call) -> bool:
-    """Return whether a call, outside of jit and of any mesh, makes an array of what is in the host's memory: it
-    is put on one device."""
+    """Return whether a call, outside of jit and of any mesh, makes an array of what is in the host's memory:
+    it is put on one device."""
     if call.name not in _TAKING or call.interpreter.context.mesh is not None:
         return False
     values = (*call.args, *call.kwargs.values())
@@ -73,13 +71,15 @@ def made(call: Call, result: Value) -> Value:
     """Return the result of a call that makes an array, marked if it has no layout."""
     if not isinstance(result, Array) or result.sharding is not None or inside_shard_map(call.interpreter):
         return result
-    if result.committed is not None:
+    eager = call.interpreter.context.in_jit is False
+    # A draw lies where its key does.
+    if result.committed is not None or (eager and any(map(is_put, call.args))):
         return result
     typed = result.typed
     if typed is not None and any(map(entry_axes, typed.spec.entries)):
         return result
     pattern = call.args[0] if call.name.endswith("_like") and call.args else None
-    if call.interpreter.context.in_jit is False and isinstance(pattern, Array) and not is_alone(pattern):
+    if eager and isinstance(pattern, Array) and not is_alone(pattern):
         return result
     return on_mesh_in_force(call, replace(result, made=call.place, laid=None))
 
