@@ -1,1 +1,1 @@
-"""Rules SHL6xx: memory spent on copies, unused axes, tables that match nothing."""
+"""Rules SHL6xx: memory spent on copies, unused axes, arrays that lie elsewhere than meant."""
