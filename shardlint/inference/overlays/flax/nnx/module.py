@@ -245,7 +245,7 @@ def _jit(call: Call) -> Value:
     modelled."""
     function = call.argument(0, "fun")
     if function is None or is_none(function):
-        return Native("nnx.jit", _jit) if not call.args else call.unknown("no function")
+        return Native("nnx.jit", lambda inner: _jit(replace(call, args=inner.args)))
     if any(given(call.kwargs.get(name)) for name in ("in_shardings", "out_shardings")):
         return call.unknown("shardings of state")
     return over_objects(call, "jax.jit", function)

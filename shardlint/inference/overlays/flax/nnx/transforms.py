@@ -23,23 +23,26 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax.nnx.state import variables_of
 from shardlint.inference.overlays.jax.sharding.made_arrays import note_given
 from shardlint.inference.overlays.jax.sharding.movement import arrived
-from shardlint.inference.overlays.jax.transforms.jit import function_name
+from shardlint.inference.overlays.jax.transforms.jit import function_name, given
 from shardlint.inference.overlays.jax.transforms.jit_arguments import lowers
 from shardlint.inference.overlays.pytrees.nodes import Trees, is_data_node
 
 _WHOLE = "flax.nnx.whole"
+_STATIC = ("static_argnums", "static_argnames")
 
 
 def over_objects(call: Call, transform: str, function: Value) -> Value:
-    """Return ``transform(function)``, a transform of JAX by name, that passes objects unchanged."""
+    """Return ``transform(function)``, a transform of JAX by name, that passes objects unchanged; ``call`` tells
+    which arguments are static."""
     interpreter = call.interpreter
+    static = {name: call.kwargs[name] for name in _STATIC if given(call.kwargs.get(name))}
 
     def shown(inner: Call) -> Value:
         args, kwargs = [_show(arg) for arg in inner.args], {k: _show(v) for k, v in inner.kwargs.items()}
         return _hide(interpreter.call(function, args, kwargs, inner.place, inner.opaque))
 
     traced = Native(function_name(function), shown, wraps=function)
-    transformed = interpreter.call(External(transform), [traced], {}, call.place)
+    transformed = interpreter.call(External(transform), [traced], static, call.place)
 
     def run(inner: Call) -> Value:
         if transform == "jax.jit" and lowers(inner):
