@@ -32,8 +32,8 @@ _STATIC = ("static_argnums", "static_argnames")
 
 
 def over_objects(call: Call, transform: str, function: Value) -> Value:
-    """Return ``transform(function)``, a transform of JAX by name, that passes objects unchanged; ``call`` tells
-    which arguments are static."""
+    """Return ``transform(function)``, a transform of JAX by name, that passes objects unchanged; ``call``
+    tells which arguments are static."""
     interpreter = call.interpreter
     static = {name: call.kwargs[name] for name in _STATIC if given(call.kwargs.get(name))}
 
