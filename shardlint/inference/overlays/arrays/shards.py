@@ -8,6 +8,7 @@ from dataclasses import replace
 from shardlint.inference.domain.iteration import MAX_UNROLLED
 from shardlint.inference.domain.values import (
     Array,
+    Devices,
     LibraryObject,
     ListValue,
     MeshValue,
@@ -19,7 +20,9 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.explicit.device_lists import order_of
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.shard_shapes import global_shape, shard_shape
@@ -68,7 +71,10 @@ def addressable_data(interpreter: Evaluator, array: Array) -> Value:
 
     def data(call: Call) -> Value:
         number = as_int(call.argument(0, "index"))
-        return _UNKNOWN if found is None else _numbered(found[0], array, number)
+        if found is None:
+            return _UNKNOWN
+        part = _numbered(found[0], array, number)
+        return part if number is None else _lying_on(part, found[1], number)
 
     return Native("addressable_data", data)
 
@@ -91,18 +97,31 @@ def note_copied_part(call: Call) -> None:
     )
 
 
+def _lying_on(part: Array, home: ShardingValue | Devices, at: int) -> Array:
+    """Return a part as it lies on one of the devices of the array: alone, and committed."""
+    ids = (
+        home.ids if isinstance(home, Devices) else home.mesh.ids if isinstance(home.mesh, MeshValue) else None
+    )
+    return replace(part, committed=Devices((), ids=None if ids is None else ids[at : at + 1]))
+
+
 def addressable_shards(interpreter: Evaluator, array: Array) -> Value:
     """Return ``x.addressable_shards``: a shard for each device, in one process."""
+    home, count = array.committed, interpreter.device_count
+    order = None if home is None else order_of(home)
+    number = None if order is None else order.count
+    if home is None or not isinstance(count, int) or not isinstance(number, int) or number > MAX_UNROLLED:
+        return _UNKNOWN
     found = _part(array)
-    count = interpreter.device_count
-    if found is None or not isinstance(count, int):
-        return _UNKNOWN
-    part, home = found
-    number = home.mesh.mesh.device_count if isinstance(home.mesh, MeshValue) else None
-    if not isinstance(number, int) or number > MAX_UNROLLED:
-        return _UNKNOWN
-    parts = [_numbered(part, array, i) for i in range(number)]
-    shards: list[Value] = [LibraryObject("jax.Shard", {"data": one}) for one in parts]
+    if found is None:
+        # How the compiler splits it is not known: each part is on one device all the same.
+        shape = None if array.shape is None else tuple(fresh() for _ in array.shape)
+        parts = [Array(shape, array.dtype, array.weak)] * number
+    else:
+        parts = [_numbered(found[0], array, i) for i in range(number)]
+    shards: list[Value] = [
+        LibraryObject("jax.Shard", {"data": _lying_on(one, home, i)}) for i, one in enumerate(parts)
+    ]
     return ListValue(shards, path=interpreter.path)
 
 

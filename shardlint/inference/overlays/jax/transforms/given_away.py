@@ -112,7 +112,8 @@ def note_given_away(
                 home = _ONE_DEVICE if mine and meshless else _layout(array.committed)
                 # What lies on one device may be copied; of what an earlier step returned, the layout is open.
                 copied = meshless and array.shape != ()
-                is_open = home is None and (placed or copied or array.committed is not None)
+                put = isinstance(array.committed, ShardingValue)
+                is_open = home is None and (placed or copied or put)
                 leaves.append((index, path, None if is_open else Kept(array.shape, array.dtype, home)))
                 if may_be_viewed(interpreter, array):
                     viewed.add((index, path))

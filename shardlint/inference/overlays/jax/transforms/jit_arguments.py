@@ -206,18 +206,23 @@ def lying_with(
     held: Sequence[Argument],
     result: Value,
 ) -> Value:
-    """Return the results of a call without out_shardings, on the devices that hold the arguments, where these
-    are known and not all that there are: others may lie elsewhere then."""
+    """Return the results of a call without out_shardings, on the devices of the mesh that is set, or those
+    that hold the arguments, where these are known and not all that there are."""
     interpreter = call.interpreter
-    order = order_of(held[0].home) if held else None
+    mesh, count = interpreter.context.mesh, interpreter.device_count
+    around = isinstance(mesh, MeshValue) and mesh.mesh.names != ()
+    known = mesh if isinstance(mesh, MeshValue) and around else held[0].home if held else None
+    order = None if known is None or (mesh is not None and not around) else order_of(known)
     if order is None or order.ids is None or not runs_eagerly(interpreter) or not lowers(call):
-        return result
-    count = interpreter.device_count
-    if not isinstance(count, int) or len(order.ids) >= count or interpreter.context.mesh is not None:
         return result
     if any(order_of(one.home) != order for one in held):
         return result
-    if not any(is_used(call, function, args, kwargs, one.key, one.path) for one in held):
+    # A mesh that is set decides; of the arguments, only those that are used.
+    if not around and (
+        not isinstance(count, int)
+        or len(order.ids) >= count
+        or not any(is_used(call, function, args, kwargs, one.key, one.path) for one in held)
+    ):
         return result
     home = Devices((len(order.ids),) if len(order.ids) > 1 else (), ids=order.ids)
 
