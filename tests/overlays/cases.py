@@ -6,6 +6,7 @@ import cases_creation
 import cases_jax
 import cases_lax
 import cases_numpy
+import cases_scipy
 from overlay_harness import Generator
 
 from shardlint.inference.overlays.jax import numpy
@@ -27,6 +28,7 @@ def generator(name: str) -> Generator | None:
         ("jax.random.", cases_jax.RANDOM),
         ("jax.nn.", cases_jax.NN),
         ("jax.scipy.special.", cases_jax.NN),
+        ("jax.scipy.linalg.", cases_scipy.LINALG),
         ("jax.tree.", cases_jax.TREES),
         ("jax.tree_util.tree_", cases_jax.TREES),
         ("numpy.random.", cases_creation.RANDOM),

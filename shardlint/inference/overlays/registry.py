@@ -36,7 +36,7 @@ _BASE = (
     "jax.configuration",
     "jax.sharding.mesh_contexts", "jax.transforms.jit", "jax.shard_map.api",
     "jax.shard_map.collectives", "jax.transforms.function_transforms", "jax.transforms.derivatives",
-    "jax.sharding.placement", "jaxtyping",
+    "jax.scipy_linalg", "jax.sharding.placement", "jaxtyping",
     "jax.explicit.axis_switches", "jax.explicit.forbidden_collectives", "arrays.attributes",
     "jax.sharding.mesh_attributes",
 )  # fmt: skip
@@ -50,7 +50,7 @@ _LIBRARIES = {
         "flax.logical.param_with_axes", "flax.nnx.module", "flax.common.training",
         "flax.common.device_copies",
     ),
-    "optax": ("optax.losses", "optax.states", "optax.wrappers"),
+    "optax": ("optax.losses", "optax.state_classes", "optax.states", "optax.wrappers"),
     "equinox": ("equinox.modules",),
     "einops": ("einops",),
     "orbax": ("orbax",),

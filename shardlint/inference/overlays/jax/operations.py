@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlint.inference.overlays.jax import nn, numpy, random
+from shardlint.inference.overlays.jax import nn, numpy, random, scipy_linalg
 from shardlint.inference.overlays.jax.explicit.primitives import Rule
 from shardlint.inference.overlays.jax.explicit.rules import contractions, elementwise, indexing, layout
 from shardlint.inference.overlays.jax.lax import convolution, functions, shapes
@@ -18,6 +18,7 @@ OPERATIONS: dict[str, Operation] = {
         ("jax.lax", convolution.OPERATIONS),
         ("jax.nn", nn.OPERATIONS),
         ("jax.scipy.special", nn.SCIPY),
+        ("jax.scipy.linalg", scipy_linalg.OPERATIONS),
         ("jax.random", random.OPERATIONS),
     )
     for operation in operations
