@@ -55,7 +55,10 @@ if TYPE_CHECKING:
 
 _TEST_FILE = re.compile(r"(?:test_.*|.*_tests?|tests?)\.py", re.IGNORECASE)
 #: A file that runs its own test cases.
-_RUNS_TESTS = re.compile(r"\b(?:unittest|absltest|googletest)\.main\(")
+_RUNS_TESTS = re.compile(
+    r"\b(?:unittest|absltest|googletest)\."
+    r"(?:main|TextTestRunner|TestResult|TestSuite|TestLoader|defaultTestLoader)\b"
+)
 #: What runs before and after the tests of a class or module.
 HOOKS = frozenset(
     (
