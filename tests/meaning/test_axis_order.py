@@ -65,3 +65,31 @@ def test_what_is_not_reported(call: str) -> None:
 def test_the_page_counts_wrongly_and_then_right() -> None:
     assert of_pages("SHL315", "np.array_equal(good.y, np.arange(16))")
     assert not of_pages("SHL315", "np.array_equal(bad.y, good.y)")
+
+
+#: Slices by the number of a device, of a table whose rows the axis in `a` splits elsewhere.
+SLICES = {
+    "lax.dynamic_slice_in_dim({t}, lax.axis_index('{b}') * v.shape[0], v.shape[0], {n})": (0, 1),
+    "lax.dynamic_slice_in_dim({t}, v.shape[0] * lax.axis_index('{b}'), slice_size=v.shape[0], axis={n})": (
+        0,
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("text", SLICES)
+@pytest.mark.parametrize(("a", "b"), [*itertools.product("xyz", "xyz")])
+def test_slices_by_the_number_along_another_axis(text: str, a: str, b: str) -> None:
+    for dimension in SLICES[text]:
+        taken = text.format(t="t" if dimension == 0 else "t.T", b=b, n=dimension)
+        dot = f"({taken} * v).sum()" if dimension == 0 else f"({taken} * v.T).sum()"
+        program = f"""{HEADER.replace("SIZES", "1, 2, 4")}
+def body(v, t):
+    return lax.psum({dot}, '{a}')
+v = jnp.arange(16.0).reshape(8, 2)
+y = jax.shard_map(body, mesh=mesh, in_specs=(P('{a}'), P()), out_specs=P(), check_vma=False)(v, v + 1)
+"""
+        same = value(program, "bool(np.allclose(y, (v * (v + 1)).sum()))")
+        # With one device along an axis, or more than there are slices, nothing tells the two apart.
+        sizes = {"x": 1, "y": 2, "z": 4}
+        assert bool(found(program, "SHL315")) == (not same and sizes[a] > 1 and sizes[b] < sizes[a]), program

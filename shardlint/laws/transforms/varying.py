@@ -33,7 +33,8 @@ class Trait(StrEnum):
     perhaps. MEANS: the sum of such means, and GRADIENT that of their gradients. PRODUCT: of such means, or
     another function that is not linear in them. OWN: the gradient by another part of an argument on each
     device, or another part of a sum. GATHERED: computed from the data of all devices. NUMBERED: counted from
-    0 on each device alike; INDEX: a place in a dimension of which each device has a part.
+    0 on each device alike; INDEX: a place in a dimension of which each device has a part. TOTAL: the sum over
+    all devices, and AGAIN: such a sum to which each device added something of its own.
     """
 
     SPLIT = "split"
@@ -53,10 +54,14 @@ class Trait(StrEnum):
     GATHERED = "gathered"
     NUMBERED = "numbered"
     INDEX = "index"
+    TOTAL = "total"
+    AGAIN = "again"
 
 
 #: Traits of numbers that lose them unless they are only added up.
-_FLEETING = frozenset({Trait.MEAN, Trait.MEANS, Trait.GRADIENT, Trait.OWN, Trait.INDEX})
+_FLEETING = frozenset(
+    {Trait.MEAN, Trait.MEANS, Trait.GRADIENT, Trait.OWN, Trait.INDEX, Trait.TOTAL, Trait.AGAIN}
+)
 #: Traits of values that are the same on all devices.
 _SAME = frozenset({Trait.DRAWN, Trait.NUMBERED})
 
@@ -294,6 +299,8 @@ def misread(function: str, axes: tuple[str, ...], operand: Variation) -> tuple[T
             return Trait.BIASED, axis
         if function == "psum" and (Trait.SCALED, axis) in operand.traits:
             return Trait.SCALED, axis
+        if function == "psum" and (Trait.AGAIN, axis) in operand.traits:
+            return Trait.AGAIN, axis
         for trait in (Trait.RATIO, Trait.PRODUCT):
             if (trait, axis) in operand.traits:
                 return trait, axis
@@ -356,7 +363,8 @@ def collective_result(
             reduced = replace(reduced, traits=reduced.traits | summed)
         if function == "psum":
             means = {(Trait.MEANS, axis) for axis in operand.axes_of(Trait.MEAN) & axes}
-            reduced = replace(reduced, traits=reduced.traits | means)
+            totals = {(Trait.TOTAL, axis) for axis in operand.surely & axes}
+            reduced = replace(reduced, traits=reduced.traits | means | totals)
         if function != "pmean":
             indices = {(Trait.INDEX, axis) for axis in operand.axes_of(Trait.INDEX) & axes}
             reduced = replace(reduced, traits=reduced.traits | indices)

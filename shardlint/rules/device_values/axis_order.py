@@ -4,6 +4,8 @@
 Finds `axis_index`, `all_gather`, `psum_scatter` and `all_to_all` over several axes in another order than the
 one in which the specs of their `shard_map` split a dimension over them, and numbers of devices that are
 computed in another order: `axis_index("model") * n + axis_index("data")`, with `n` devices along `"data"`.
+And slices that are taken by the number along one axis, where there are more of them than its devices, and as
+many as those of another axis.
 
 ## Why is this bad?
 The order of the axes numbers the devices, the last one the fastest, and a spec numbers its shards in the same

@@ -46,7 +46,7 @@ y = jax.shard_map(project, mesh=mesh, **specs)(jnp.ones((4, 16)), jnp.ones((16, 
 
 ## What JAX says
 Nothing: the sum is what was asked for (JAX 0.10.2). A product is one part of the whole where the dimension
-that it sums over is split in both operands.
+that it sums over is split in both operands. A total that is divided by something first is not reported.
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/shard_map.html

@@ -48,7 +48,7 @@ from shardlint.inference.overlays.jax.transforms.taint import (
 )
 from shardlint.inference.overlays.pytrees.trees import leaves, tree_map
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
-from shardlint.laws.core.dims import Dim, fresh
+from shardlint.laws.core.dims import Dim, equal, fresh
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.transforms.loop_carries import Carried, judge_carry, judge_rows
@@ -161,12 +161,56 @@ def _begun(call: Call, init: Value) -> Value:
     return carry if context.check_vma is True or context.bound_axes == () else vary(carry, UNKNOWN)
 
 
-def _rounds(call: Call, carry: Value, body: Callable[[Value], tuple[Value, Value]]) -> tuple[Value, Value]:
-    """Return the carry that a loop's body leaves behind, and what it returns besides.
+def _rounds(
+    call: Call, carry: Value, body: Callable[[Value], tuple[Value, Value]], begun: Value, several: bool
+) -> tuple[Value, Value, Value]:
+    """Return the carry that a loop's body begins with and the one that it leaves behind, and what it returns
+    besides.
+
+    Inside shard_map the body is evaluated as it runs first, with ``begun``, and once more with what that
+    leaves behind, if there are ``several`` rounds: a value that the first has reduced, the second may reduce
+    again. Where values vary more from round to round, the last evaluation is for any ``carry``.
 
     While a taint is followed, after as many rounds as it takes to go from carry to carry: JAX drops a carry
     only if no round brings it into a result.
     """
+    if is_following(call.interpreter.context) or not manual_axes(call.interpreter.context):
+        return (carry, *_followed(call, carry, body))
+    checked = call.interpreter.context.check_vma is True
+    after, answer = body(begun)
+    if any(isinstance(leaf, Unknown) for leaf in leaves(after)):
+        return (begun, after, answer) if checked else (carry, *body(carry))
+    if _held(after) == _held(begun):
+        return begun, after, answer
+    if several:
+        later, row = body(tree_map(_as_after, begun, traced(after)))
+        if not checked and not isinstance(later, Unknown) and _held(later) == _held(after):
+            return begun, after, tree_map(_either, traced(answer), traced(row))
+    return (begun, after, answer) if checked else (carry, *body(carry))
+
+
+def _held(tree: Value) -> list[Variation]:
+    """Return how the leaves of a carry vary."""
+    return [variation_of(leaf) for leaf in leaves(traced(tree))]
+
+
+def _as_after(begun: Value, after: Value) -> Value:
+    """Return a leaf of a carry as it begins the second round."""
+    if not isinstance(begun, Array) or not isinstance(after, Array):
+        return begun
+    return begun.vary(after.variation)
+
+
+def _either(first: Value, second: Value) -> Value:
+    """Return a leaf of what a body returns in its first round or in a later one."""
+    if not isinstance(first, Array):
+        return first
+    return first.vary(one_of(variation_of(first), variation_of(second)))
+
+
+def _followed(call: Call, carry: Value, body: Callable[[Value], tuple[Value, Value]]) -> tuple[Value, Value]:
+    """Return the carry that a loop's body leaves behind, and what it returns besides, once a taint has gone
+    as far as it goes."""
     after, answer = body(carry)
     for _ in range(_ROUNDS if is_following(call.interpreter.context) else 0):
         found: list[bool] = []
@@ -266,7 +310,7 @@ def scan(call: Call) -> Value:
         pair = as_items(_traced_call(call, function, [begun, step]))
         return (unknown, unknown) if pair is None or len(pair) != 2 else (pair[0], pair[1])
 
-    after, row = _rounds(call, carry, body)
+    carry, after, row = _rounds(call, carry, body, traced(init), size is None or equal(size, 1) is not True)
     if row is unknown:
         return Tuple((carry, unknown))
     last = carried(call, carry, after)
@@ -283,10 +327,17 @@ def fori_loop(call: Call) -> Value:
     if body is None or init is None:
         unresolved("the arguments are not known")
     carry = _begun(call, init)
-    after, _ = _rounds(call, carry, lambda begun: (_traced_call(call, body, [_COUNTER, begun]), NONE))
-    last = carried(call, carry, after)
     bounds = as_int(lower), as_int(upper)
-    runs = bounds[0] is None or bounds[1] is None or bounds[0] < bounds[1]
+    times = None if bounds[0] is None or bounds[1] is None else bounds[1] - bounds[0]
+    carry, after, _ = _rounds(
+        call,
+        carry,
+        lambda begun: (_traced_call(call, body, [_COUNTER, begun]), NONE),
+        traced(init),
+        times is None or times > 1,
+    )
+    last = carried(call, carry, after)
+    runs = times is None or times > 0
     return last if runs or isinstance(last, Unknown) else carry
 
 
@@ -297,7 +348,9 @@ def while_loop(call: Call) -> Value:
         unresolved("the arguments are not known")
     carry = _begun(call, init)
     _traced_call(call, condition, [carry])
-    after, _ = _rounds(call, carry, lambda begun: (_traced_call(call, body, [begun]), NONE))
+    carry, after, _ = _rounds(
+        call, carry, lambda begun: (_traced_call(call, body, [begun]), NONE), traced(init), several=True
+    )
     found = carried(call, carry, after)
     return tree_map(lambda leaf: compiled(call.interpreter, leaf) if isinstance(leaf, Array) else leaf, found)
 

@@ -1,11 +1,12 @@
-"""The order of several axes in a collective, beside that of the specs of its shard_map."""
+"""Numbers of devices: the order of several axes in a collective, beside that of the specs of its shard_map,
+and the slices of a dimension that devices take by their number."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from shardlint.inference.domain.values import Array, Tuple, Value, as_int
+from shardlint.inference.domain.values import Array, Const, Tuple, Value, as_int
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.recording import record_of_value
@@ -26,12 +27,8 @@ def note_order(call: Call, function: str, axes: tuple[str, ...], place: Place) -
 
 
 def disordered(call: Call, index: Array, axes: tuple[str, ...]) -> Array:
-    """Return an index of devices, marked if it counts them in another order than the specs do, or may once it
-    is combined with that of another axis. As a number that tells devices apart, any will do."""
-    order = _order_of_specs(call.interpreter, axes)
-    several = any(set(axes) < set(one) for one in call.interpreter.context.orders)
-    if order is None and not (several and len(axes) == 1):
-        return index
+    """Return an index of devices, marked as what counts those along these axes: perhaps in another order than
+    the specs do. As a number that tells devices apart, any will do."""
     return replace(index, indexed=(axes, call.place_of(0, "axis_name"), 1))
 
 
@@ -66,6 +63,42 @@ def note_use(interpreter: Evaluator, operands: Iterable[Value]) -> None:
             order = _order_of_specs(interpreter, axes)
             if order is not None:
                 _record(interpreter, _INDEX, axes, order, place)
+
+
+#: Functions that take a slice of one dimension, with the positions of its start, size and dimension.
+_SLICES = {
+    "jax.lax.dynamic_slice_in_dim": ("start_index", "slice_size"),
+    "jax.lax.dynamic_index_in_dim": ("index", None),
+}
+
+
+def note_slice(call: Call) -> None:
+    """Record slices of a dimension, one for each device along an axis, that leave a part of it to nobody, if
+    there are as many slices as devices along another axis."""
+    if call.name not in _SLICES or not call.args or not isinstance(call.args[0], Array):
+        return
+    start, size = _SLICES[call.name]
+    whole, index = call.args[0], call.argument(1, start)
+    indexed = index.indexed if isinstance(index, Array) else None
+    taken = 1 if size is None else as_int(call.argument(2, size))
+    at = as_int(call.argument(2 if size is None else 3, "axis") or Const(0))
+    shape, bound = whole.shape, call.interpreter.context.bound_axes
+    if indexed is None or shape is None or at is None or isinstance(bound, Unknown):
+        return
+    axes, place, stride = indexed
+    length = shape[at] if -len(shape) <= at < len(shape) else None
+    sizes = dict(bound)
+    ways = sizes.get(axes[0])
+    if len(axes) != 1 or taken != stride or not isinstance(length, int) or not isinstance(ways, int):
+        return
+    others = [name for name, n in bound if name != axes[0] and isinstance(n, int) and n * stride == length]
+    if ways * stride >= length or len(others) != 1 or not whole.variation.never(others[0]):
+        return
+    silent = (
+        f'the {ways} devices along "{axes[0]}" take slices of {stride} by their numbers, and dimension '
+        f'{at % len(shape)} has {length}: so many slices as devices along "{others[0]}"'
+    )
+    record_of_value(call.interpreter, "jax.lax(order)", Accepted(), place, silent=silent)
 
 
 def _order_of_specs(interpreter: Evaluator, axes: tuple[str, ...]) -> tuple[str, ...] | None:

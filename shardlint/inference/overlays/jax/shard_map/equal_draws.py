@@ -20,7 +20,7 @@ from shardlint.inference.overlays.jax.explicit.results import finish_operator
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.shard_map import split_dimensions, varying
-from shardlint.inference.overlays.jax.shard_map.axis_order import combined_index, note_use
+from shardlint.inference.overlays.jax.shard_map.axis_order import combined_index, note_slice, note_use
 from shardlint.inference.overlays.jax.shard_map.local_numbers import note_numbers, numbered
 from shardlint.inference.overlays.jax.shard_map.reduced_values import divided, multiplied
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
@@ -57,6 +57,7 @@ def finish_call(call: Call, result: Value) -> Value:
     if call.interpreter.context.orders and not call.name.startswith("jax.random."):
         note_use(call.interpreter, (*call.args, *call.kwargs.values()))
     if call.interpreter.context.bound_axes:
+        note_slice(call)
         return numbered(call, split_dimensions.followed(call, call.name, _drawn(call, found)))
     if call.interpreter.context.in_jit is not True:
         if not runs_eagerly(call.interpreter):
@@ -81,7 +82,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
         note_combined(interpreter, (x, y), found, place)
         note_numbers(interpreter, (x, y), place)
         found = divided(found, x, y) if symbol == "/" else multiplied(symbol, found, (x, y))
-    if interpreter.context.orders:
+    if interpreter.context.bound_axes:
         found = combined_index(interpreter, symbol, x, y, found, place)
     if interpreter.context.bound_axes and place is not None:
         found = split_dimensions.operated(interpreter, symbol, x, y, found, place)

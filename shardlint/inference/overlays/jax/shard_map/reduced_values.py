@@ -22,6 +22,8 @@ _TEXTS = {
     "the means first",
     Trait.BIASED: "each device adds a whole array to its part of a product or sum, and the sum over {axis} "
     "has it once for each device; add it after the `{function}`",
+    Trait.AGAIN: "it was summed over {axis} before, each device added something of its own, and this "
+    "`{function}` has the earlier sum once for each device; sum what the devices add only",
     Trait.OWN: "each device has the gradient of its own part of an argument, which is split over {axis}, and "
     "`{function}` combines those of different parts; reduce it over the other axes only",
 }
@@ -85,6 +87,7 @@ def note_misread(call: Call, function: str, trait: Trait, axis: str) -> None:
         Trait.RATIO: "jax.lax(ratio)",
         Trait.PRODUCT: "jax.lax(ratio)",
         Trait.BIASED: "jax.lax.psum(biased)",
+        Trait.AGAIN: "jax.lax.psum(biased)",
         Trait.OWN: "jax.grad(own)",
     }
     name = names.get(trait, "jax.grad(psum)")

@@ -107,6 +107,14 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Va
         for axis in _summed_later(one, other)
         if other.variation.never(axis) and (Trait.DIVIDED, axis) not in other.traits
     )
+    if symbol == "+":
+        added |= {
+            (Trait.AGAIN, axis)
+            for one, other in ((x, y), (y, x))
+            if isinstance(one, Array) and isinstance(other, Array)
+            for axis in one.variation.surely & other.variation.axes_of(Trait.TOTAL)
+            if other.variation.never(axis) and (Trait.DIVIDED, axis) not in other.traits
+        }
     if symbol in "*/" and any(not isinstance(one, Array) or one.shape == () for one in (x, y)):
         bound = interpreter.context.bound_axes
         names = [name for name, _ in bound] if isinstance(bound, tuple) else []
@@ -127,7 +135,14 @@ def _summed_later(part: Array, whole: Array) -> Axes:
 
 
 #: Traits that sums keep, with the other operators that do.
-_SCALES = {Trait.MEAN: "", Trait.MEANS: "", Trait.GRADIENT: "*", Trait.OWN: "*/"}
+_SCALES = {
+    Trait.MEAN: "",
+    Trait.MEANS: "",
+    Trait.GRADIENT: "*",
+    Trait.OWN: "*/",
+    Trait.TOTAL: "",
+    Trait.AGAIN: "",
+}
 
 
 def _of_layer(call: Call, array: Array, spec: Spec, result: Array) -> Array:

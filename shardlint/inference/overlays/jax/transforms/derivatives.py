@@ -64,7 +64,7 @@ def _gradient(with_value: bool) -> Run:
         if has_aux is not None and as_bool(has_aux) is None:
             return Unknown("a gradient, perhaps with auxiliary output")
         value, aux = _parts(result, has_aux)
-        gradients = _chosen(options, [_cotangent(call, arg, variation_of(value)) for arg in args])
+        gradients = _cotangent(call, _chosen(options, args), variation_of(value))
         if with_value:
             return Tuple((Tuple((value, *aux)) if aux else value, gradients))
         return Tuple((gradients, *aux)) if aux else gradients
