@@ -3,7 +3,7 @@
 ## What it does
 Finds arrays that Orbax restores without being told where to, in programs with shardings on a mesh of several
 devices, and that are not placed afterwards: from a target whose arrays are on one device, a warning; from a
-target without shardings an information; without a target only if the program saves arrays that are on one
+target without shardings an information; without a target only if the file also saves arrays that are on one
 device.
 
 ## Why is this bad?
@@ -79,12 +79,12 @@ def check(
     placed = {use.made_at.resolve() for use in uses if isinstance(use, Placement) and use.made_at is not None}
     if not any(_is_of_several(use) for use in uses):
         return
-    saved = any(isinstance(use, CallUse) and use.function == SAVED_ALONE for use in uses)
+    saved = {use.place.path for use in uses if isinstance(use, CallUse) and use.function == SAVED_ALONE}
     for use in uses:
         if not isinstance(use, RestoreUse) or use.environment.test or use.place.resolve() in placed:
             continue
         # What is restored without a target is not known, nor whether it is placed afterwards.
-        if use.subject is None and not saved:
+        if use.subject is None and use.place.path not in saved:
             continue
         more = f" and {use.number - 1} more, {text_of_bytes(use.total)} in all," if use.number > 1 else ""
         if use.alone:
