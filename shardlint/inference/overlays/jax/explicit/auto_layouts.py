@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from shardlint.inference.domain.values import Array, SpecValue, Value
+from shardlint.inference.domain.values import Array, SpecValue, Value, as_items
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Rule, Trace
@@ -18,6 +18,7 @@ from shardlint.inference.overlays.jax.explicit.rules import layout as rearrangin
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.sharding.movement import (
     combined,
+    computed_in_force,
     keeping_rows,
     laid,
     layout,
@@ -39,6 +40,18 @@ ELEMENTWISE: tuple[Rule, ...] = (
     elementwise.activated,
     elementwise.cast,
     elementwise.first_operand,
+)
+#: Those of functions that return a new array, not their operand, but for `jnp.concatenate` of one.
+COMPUTING: tuple[Rule, ...] = (
+    *ELEMENTWISE[:6],
+    contractions.matmul,
+    contractions.dot,
+    contractions.tensordot,
+    contractions.inner,
+    contractions.outer,
+    contractions.vdot,
+    joining.concatenate,
+    joining.stack,
 )
 #: Those of functions whose result has the elements of their operand in the same order, or transposed.
 _REARRANGING: tuple[Rule, ...] = (
@@ -117,8 +130,11 @@ def followed_eagerly(call: Call, name: str, result: Value) -> Value:
     rule = rule_of(name)
     if rule in (elementwise.cast, elementwise.first_operand):
         return lying_alike(result, call.args[:1]) if "device" not in call.kwargs else result
+    operands = (*call.args, *dict.values(call.kwargs))
     if rule in ELEMENTWISE:
-        return lying_alike(result, (*call.args, *dict.values(call.kwargs)))
+        result = lying_alike(result, operands)
+    if rule in COMPUTING and (rule is not joining.concatenate or len(as_items(call.args[0]) or ()) > 1):
+        return computed_in_force(call.interpreter, result, operands)
     if rule is joining.made_like and not call.kwargs.keys() & {"shape", "device"}:
         return lying_alike(result, call.args[:1]) if len(call.args) < 3 else result
     return result

@@ -164,23 +164,26 @@ def _lying(operands: Sequence[Value]) -> Iterator[tuple[str, Array, DeviceOrder]
 
 
 def is_held_elsewhere(interpreter: Evaluator, array: Value | None, home: Value, place: Place) -> bool:
-    """Record an array, outside of jit, that lies on other devices than a conversion or constraint asks for;
-    return whether it does. Only `jax.device_put` moves arrays between devices.
+    """Record an array, outside of jit, that lies on other devices than a conversion or constraint wants, or
+    that is asked for on others than those of the mesh in force; return whether it does. Only `jax.device_put`
+    moves arrays between devices.
     """
     if not isinstance(array, Array) or not isinstance(home, ShardingValue | Devices):
         return False
-    if not runs_eagerly(interpreter) or array.numpy or array.struct:
+    if not runs_eagerly(interpreter) or array.struct:
         return False
-    held, due = _committed(array), order_of(home)
-    verdict = judge_devices([order for order in (held, due) if order is not None])
-    if not isinstance(verdict, Rejected):
-        return False
+    mesh, due = interpreter.context.mesh, order_of(home)
     name = f"`{array.name}`" if array.name else "the array"
-    verdict = replace(
-        verdict, detail=f"{name} lies on {devices_text(held)}, and is asked for on {devices_text(due)}"
-    )
-    record_of_value(interpreter, "jax.jit", verdict, place)
-    return True
+    held = [(f"{name} lies", None if array.numpy else _committed(array))]
+    if isinstance(mesh, MeshValue) and mesh.mesh.names and all_of(mesh.mesh, AxisType.AUTO):
+        held.append(("the mesh that is set lies", order_of(mesh)))
+    for subject, order in held:
+        verdict = judge_devices([one for one in (order, due) if one is not None])
+        if isinstance(verdict, Rejected):
+            detail = f"{subject} on {devices_text(order)}, and {name} is asked for on {devices_text(due)}"
+            record_of_value(interpreter, "jax.jit", replace(verdict, detail=detail), place)
+            return True
+    return False
 
 
 def is_on_one_device(array: Array) -> bool:

@@ -48,7 +48,12 @@ from shardlint.inference.overlays.jax.operations import SYNTAX, operation_of, ru
 from shardlint.inference.overlays.jax.shard_map.operations import note_impossible
 from shardlint.inference.overlays.jax.shard_map.varying import computes
 from shardlint.inference.overlays.jax.sharding.creation_apis import PLACED
-from shardlint.inference.overlays.jax.sharding.movement import lying_alike, updated
+from shardlint.inference.overlays.jax.sharding.movement import (
+    computed_in_force,
+    lying_alike,
+    lying_whole,
+    updated,
+)
 from shardlint.inference.overlays.jax.transforms.given_away import uses_gone
 from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.store.effect_log import changing
@@ -108,7 +113,10 @@ def finish_operator(
         return result
     call = Call(interpreter, symbol, operands, {}, place)  # type: ignore[arg-type]
     found = _finish(call, f"{len(operands)} {symbol}", result, f"`{symbol}`", as_operator(symbol))
-    return lying_alike(found, operands) if symbol != "@" and runs_eagerly(interpreter) else found
+    if not runs_eagerly(interpreter):
+        return found
+    found = lying_alike(found, operands) if symbol != "@" else found
+    return computed_in_force(interpreter, found, operands) if len(operands) > 1 else found
 
 
 def finish_index(interpreter: Evaluator, array: Array, key: Value, result: Value, place: Place) -> Value:
@@ -132,11 +140,14 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
     if given(call.kwargs.get("device")) or (name in PLACED and given(call.kwargs.get("out_sharding"))):
         return result
     home: Devices | bool = True
-    if call.interpreter.context.in_jit is False and any(map(is_put, call.args)):
+    meets = call.interpreter.context.in_jit is False and any(map(is_put, call.args))
+    if meets:
         home = _home(call, name, function)
     if home is False:
         return Unknown("JAX rejects these operands")
     result = _typed(call, name, result, function, written, placed, is_requested)
+    if meets and runs_eagerly(call.interpreter):
+        result = lying_whole(result, (*call.args, *call.kwargs.values()))
     return result if home is True else lying_on(result, home)
 
 

@@ -24,14 +24,8 @@ from shardlint.inference.overlays.jax.shard_map.axis_order import combined_index
 from shardlint.inference.overlays.jax.shard_map.local_numbers import note_numbers, numbered
 from shardlint.inference.overlays.jax.shard_map.reduced_values import divided, multiplied
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
-from shardlint.inference.overlays.jax.sharding.made_arrays import (
-    COUNTING,
-    is_making,
-    made,
-    on_mesh_in_force,
-    takes_from_host,
-)
-from shardlint.inference.overlays.jax.sharding.movement import combined, keeping_rows
+from shardlint.inference.overlays.jax.sharding.made_arrays import COUNTING, is_making, made, takes_from_host
+from shardlint.inference.overlays.jax.sharding.movement import combined, computed_in_force, keeping_rows
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Unknown
@@ -65,7 +59,9 @@ def finish_call(call: Call, result: Value) -> Value:
         found = auto_layouts.followed_eagerly(call, call.name, found)
         if is_making(call.name) or call.name in _DRAWS or takes_from_host(call):
             return made(call, found)
-        return on_mesh_in_force(call, found) if call.name in COUNTING else found
+        if call.name not in COUNTING:
+            return found
+        return computed_in_force(call.interpreter, found, (*call.args, *call.kwargs.values()))
     if is_making(call.name) or call.name in _DRAWS:
         return made(call, found)
     return auto_layouts.followed(call, call.name, found)

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, SpecValue, Value
+from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.device_lists import is_put, runs_eagerly
 from shardlint.inference.overlays.jax.explicit.type_conversion import compiled
-from shardlint.inference.overlays.jax.sharding.movement import layout
+from shardlint.inference.overlays.jax.sharding.movement import computed_in_force, layout
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
 from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, map_arrays
 from shardlint.laws.core.dims import equal
@@ -81,25 +81,10 @@ def made(call: Call, result: Value) -> Value:
     pattern = call.args[0] if call.name.endswith("_like") and call.args else None
     if eager and isinstance(pattern, Array) and not is_alone(pattern):
         return result
-    return on_mesh_in_force(call, replace(result, made=call.place, laid=None))
-
-
-def on_mesh_in_force(call: Call, result: Value) -> Value:
-    """Return the result of a call that makes an array from nothing, or from a key that lies nowhere: outside
-    of jit it is committed to the mesh that `jax.set_mesh` set, whole on each device (JAX 0.6.2 to 0.12.0.1).
-    """
-    mesh = call.interpreter.context.mesh
-    if not isinstance(mesh, MeshValue) or mesh.mesh.abstract or not mesh.mesh.names:
-        return result
+    result = replace(result, made=call.place, laid=None)
     if call.name.endswith("_like") or not runs_eagerly(call.interpreter):
         return result
-    if not isinstance(result, Array) or result.numpy or result.sharding is not None:
-        return result
-    sharded = result.typed is not None and any(map(entry_axes, result.typed.spec.entries))
-    if result.committed is not None or sharded or any(map(is_put, (*call.args, *call.kwargs.values()))):
-        return result
-    home = ShardingValue(mesh, SpecValue(Spec()))
-    return replace(result, sharding=home, committed=home)
+    return computed_in_force(call.interpreter, result, (*call.args, *call.kwargs.values()))
 
 
 def returned(

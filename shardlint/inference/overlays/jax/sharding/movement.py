@@ -7,7 +7,7 @@ another layout makes the compiler move it: the operands before, or the result af
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from shardlint.inference.domain.values import (
     Array,
@@ -20,7 +20,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.pytrees.nodes import Trees
-from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
@@ -109,6 +109,50 @@ def updated(interpreter: Evaluator, array: Value, result: Value) -> Value:
         return result
     kept = interpreter.context.in_jit is True and result.shape == array.shape
     return replace(result, laid=array.laid) if kept else result
+
+
+def home_in_force(interpreter: Evaluator) -> ShardingValue | None:
+    """Return where an operation outside of jit is computed if its operands lie nowhere: whole on each device
+    of the mesh that `jax.set_mesh` set (JAX 0.6.2 to 0.12.0.1); None if none is set."""
+    mesh = interpreter.context.mesh
+    if not isinstance(mesh, MeshValue) or mesh.mesh.abstract or not mesh.mesh.names:
+        return None
+    return ShardingValue(mesh, SpecValue(Spec()))
+
+
+def computed_in_force(interpreter: Evaluator, result: Value, operands: Iterable[Value]) -> Value:
+    """Return the result of an operation outside of jit that makes a new array, committed to the mesh in force
+    if its operands lie there or nowhere."""
+    home = home_in_force(interpreter)
+    return result if home is None else _committed_to(home, result, operands)
+
+
+def lying_whole(result: Value, operands: Sequence[Value]) -> Value:
+    """Return the result of an operation outside of jit, which lies whole on a mesh if its operands do."""
+    homes = (array.committed for one in operands for array in arrays_in(one))
+    home = next((one for one in homes if isinstance(one, ShardingValue)), None)
+    if home is None or not isinstance(home.spec, SpecValue) or any(map(entry_axes, home.spec.spec.entries)):
+        return result
+    return _committed_to(home, result, operands)
+
+
+def _committed_to(home: ShardingValue, result: Value, operands: Iterable[Value]) -> Value:
+    if not isinstance(result, Array) or result.numpy or result.sharding is not None:
+        return result
+    sharded = result.typed is not None and any(map(entry_axes, result.typed.spec.entries))
+    arrays = [array for one in operands for array in arrays_in(one)]
+    if sharded or result.committed not in (None, home) or not all(_lies_on(home, array) for array in arrays):
+        return result
+    return replace(result, sharding=home, committed=home)
+
+
+def _lies_on(home: ShardingValue, array: Array) -> bool:
+    """Return whether an array certainly lies whole on a mesh, or nowhere: it was made with no mesh set."""
+    if array.numpy:
+        return True
+    if array.committed is not None or array.sharding is not None:
+        return array.committed == array.sharding == home
+    return array.typed is not None and array.typed.mesh is None
 
 
 def lying_alike(result: Value, operands: Sequence[Value]) -> Value:

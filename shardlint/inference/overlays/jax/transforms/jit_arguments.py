@@ -195,7 +195,7 @@ def check_devices(
             calls = combination(orders if other is not None else orders[:1])
             record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *calls)
             return True
-    return _results_apart(call, ends)
+    return _results_apart(call, [*ends, *_others(call, ())])
 
 
 def lying_with(
