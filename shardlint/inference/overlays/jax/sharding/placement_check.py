@@ -312,8 +312,10 @@ def number_junk(number: Dim) -> Junk:
     return Junk(str(number), "int", data=number if isinstance(number, int) else None)
 
 
-def array_junk(array: Array) -> Junk:
-    """Return a misplaced array, or `jax.ShapeDtypeStruct`."""
+def array_junk(array: Array) -> Junk | Unknown:
+    """Return a misplaced array, or `jax.ShapeDtypeStruct`; what has a method of arrays need not be one."""
+    if array.shape is None or array.dtype is None:
+        return Unknown("it may be no array")
     if array.struct:
         return Junk("a ShapeDtypeStruct", "ShapeDtypeStruct", data=data_of(array))
     return Junk("an array", "Array", hashable=False, data=data_of(array))
