@@ -79,6 +79,7 @@ _FUNCTIONS = {
         fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn
     """,
     "jax.numpy.linalg": "cholesky det eigh inv multi_dot norm qr solve svd",
+    "jax.scipy.linalg": "cho_factor cho_solve cholesky det expm inv lu_solve solve solve_triangular",
     "jax.random": """
         PRNGKey ball bernoulli beta binomial bits categorical cauchy chisquare choice clone
         dirichlet double_sided_maxwell exponential f fold_in gamma generalized_normal geometric

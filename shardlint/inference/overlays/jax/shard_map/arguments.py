@@ -130,7 +130,7 @@ def only_specs(call: Call, api: Api, specs: Value | None, mapped: Mapped) -> boo
             api,
             "trace",
             leaf,
-            leaf.origin if isinstance(leaf, ShardingValue) and leaf.origin else call.place,
+            (None if isinstance(leaf, Array | MeshValue) else getattr(leaf, "origin", None)) or call.place,
             mapped.called(call),
         )
         for leaf in strays
