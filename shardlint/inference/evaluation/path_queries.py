@@ -1,4 +1,4 @@
-"""Queries about the current path and what ran before: is recording off, is this an undecided branch, …
+"""Queries about the current path, as whether it is undecided, and about the arrays that numpy may view.
 
 Each query is recorded as a dependency of the running call, so that its summary is reused only where the
 answers are the same.

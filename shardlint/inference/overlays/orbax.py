@@ -126,7 +126,8 @@ def _save(call: Call) -> Value:
     saved lies on one device."""
     args = call.kwargs.get("args")
     saved = _saved(args) if args is not None else [*call.args[2:3], *call.kwargs.values()]
-    alone = any(array.shape and array.made is not None for tree in saved for array in arrays_in(tree))
+    arrays = [array for tree in saved for array in arrays_in(tree)]
+    alone = any(one.shape and one.made is not None and one.committed is None for one in arrays)
     if alone and call.interpreter.context.in_jit is False and call.interpreter.context.mesh is None:
         record_of_value(call.interpreter, SAVED_ALONE, Accepted(), call.place)
     return Unknown("whether it was saved")

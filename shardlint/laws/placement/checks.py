@@ -275,7 +275,7 @@ def a_spec(case: Case) -> Outcome:
 
 
 def a_hashable(case: Case) -> Outcome:
-    """What is given is a key of a cache: what cannot be hashed is no spec either."""
+    """The argument is a key of a cache: TypeError for one that cannot be hashed."""
     if not isinstance(case.spec, Junk) or case.spec.hashable:
         return None
     return Rejected(Cause.NOT_A_SPEC, "TypeError", "", detail=case.spec.text)
