@@ -30,9 +30,14 @@ GRADIENTS: dict[str, bool] = {
     "on(lambda w, u: lax.pmean(jax.grad(lambda w: lax.psum(local(w, u), 'y'))(w), 'y'), (), (), "
     "check_vma=False)": False,
     "on(lambda w, u: lax.psum(jax.grad(lambda w: local(w, u))(w), 'y'), (), (), check_vma=False)": False,
+    "on(lambda w, u: lax.pmean(jax.grad(lambda w, u: lax.psum(local(w, u), 'y'))(w, u), 'y'), (), (), "
+    "check_vma=False)": False,
+    "on(lambda w, u: jax.grad(lambda w, u: lax.psum(jnp.sum(w * u), 'y'), argnums=1)(w, u), 'y', 'y', "
+    "check_vma=False)": True,
 }  # fmt: skip
 #: The same gradients on one device.
 RIGHT = {
+    "argnums=1": "w",
     "** 2": "jax.grad(lambda w: jnp.sum(w * u) ** 2)(w)",
     "sin(l": "jax.grad(lambda w: jnp.sin(jnp.sum(w * u)))(w)",
     "local": "jax.grad(lambda w: sum(local(w, part) for part in u.reshape(4, 4)))(w)",
