@@ -105,10 +105,13 @@ def step(model, sums):
 """
 
 
+@pytest.mark.parametrize("create", ["Model()", "nnx.jit(lambda: Model())()"])
 @pytest.mark.parametrize("under", [True, False])
 @pytest.mark.parametrize(("zeros", "whole"), [("zeros(x.shape)", True), ("zeros_like(x)", False)])
-def test_sums_beside_variables_that_their_names_place(zeros: str, whole: bool, under: bool) -> None:
-    text = PARTITIONED.replace("ZEROS", zeros) + "with jax.set_mesh(mesh):\n    model = Model()\n"
+def test_sums_beside_variables_that_their_names_place(
+    zeros: str, whole: bool, under: bool, create: str
+) -> None:
+    text = f"{PARTITIONED.replace('ZEROS', zeros)}with jax.set_mesh(mesh):\n    model = {create}\n"
     text += f"{'    ' * under}sums = Sums(model)\n"
     made = value(text, "sums.grads['up']['kernel'].get_value().sharding.is_fully_replicated")
     assert made == whole
