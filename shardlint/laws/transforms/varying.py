@@ -26,15 +26,16 @@ class Trait(StrEnum):
     """A property that a value certainly has along an axis, and which JAX's types do not say.
 
     SPLIT: another part of the program's data on each device. DRAWN: the same random draw on all devices.
-    RATIO: of two numbers, each of another part of the data on each device. SUMMED: computed from the sum of
-    what was split, by a psum whose transpose is a psum. SCALED: the gradient of such a sum, times the
-    devices. PARTIAL: of a product along a dimension that is split, to which BIASED a whole array was added;
-    DIVIDED: perhaps by the number of devices. LOCAL: reduced along a dimension that is split, by a MEAN
-    perhaps. MEANS: the sum of such means, and GRADIENT that of their gradients. PRODUCT: of such means, or
-    another function that is not linear in them. OWN: the gradient by another part of an argument on each
-    device, or another part of a sum. GATHERED: computed from the data of all devices. NUMBERED: counted from
-    0 on each device alike; INDEX: a place in a dimension of which each device has a part. TOTAL: the sum over
-    all devices, and AGAIN: such a sum to which each device added something of its own.
+    RATIO: of two numbers, each of another part of the data on each device. SUMMED: computed from the sum
+    of what was split, by a psum whose transpose is a psum. SCALED: the gradient of such a sum, times the
+    devices, and TIMES: that by what is split, or the sum of such gradients. PARTIAL: of a product along a
+    dimension that is split, to which BIASED a whole array was added; DIVIDED: perhaps by the number of
+    devices. LOCAL: reduced along a dimension that is split, by a MEAN perhaps. MEANS: the sum of such
+    means, and GRADIENT that of their gradients. PRODUCT: of such means, or another function that is not
+    linear in them. OWN: the gradient by another part of an argument on each device, or another part of a
+    sum. GATHERED: computed from the data of all devices. NUMBERED: counted from 0 on each device alike;
+    INDEX: a place in a dimension of which each device has a part. TOTAL: the sum over all devices, and
+    AGAIN: such a sum to which each device added something of its own.
     """
 
     SPLIT = "split"
@@ -42,6 +43,7 @@ class Trait(StrEnum):
     RATIO = "ratio"
     SUMMED = "summed"
     SCALED = "scaled"
+    TIMES = "times"
     PARTIAL = "partial"
     BIASED = "biased"
     DIVIDED = "divided"
@@ -60,7 +62,17 @@ class Trait(StrEnum):
 
 #: Traits of numbers that lose them unless they are only added up.
 _FLEETING = frozenset(
-    {Trait.MEAN, Trait.MEANS, Trait.GRADIENT, Trait.OWN, Trait.INDEX, Trait.TOTAL, Trait.AGAIN}
+    {
+        Trait.SCALED,
+        Trait.TIMES,
+        Trait.MEAN,
+        Trait.MEANS,
+        Trait.GRADIENT,
+        Trait.OWN,
+        Trait.INDEX,
+        Trait.TOTAL,
+        Trait.AGAIN,
+    }
 )
 #: Traits of values that are the same on all devices.
 _SAME = frozenset({Trait.DRAWN, Trait.NUMBERED})
@@ -297,8 +309,6 @@ def misread(function: str, axes: tuple[str, ...], operand: Variation) -> tuple[T
     for axis in axes if function in ("psum", "pmean", "psum_scatter") else ():
         if function != "pmean" and (Trait.BIASED, axis) in operand.traits:
             return Trait.BIASED, axis
-        if function == "psum" and (Trait.SCALED, axis) in operand.traits:
-            return Trait.SCALED, axis
         if function == "psum" and (Trait.AGAIN, axis) in operand.traits:
             return Trait.AGAIN, axis
         for trait in (Trait.RATIO, Trait.PRODUCT):
@@ -364,7 +374,8 @@ def collective_result(
         if function == "psum":
             means = {(Trait.MEANS, axis) for axis in operand.axes_of(Trait.MEAN) & axes}
             totals = {(Trait.TOTAL, axis) for axis in operand.surely & axes}
-            reduced = replace(reduced, traits=reduced.traits | means | totals)
+            times = {(Trait.TIMES, axis) for axis in operand.axes_of(Trait.SCALED) & axes}
+            reduced = replace(reduced, traits=reduced.traits | means | totals | times)
         if function != "pmean":
             indices = {(Trait.INDEX, axis) for axis in operand.axes_of(Trait.INDEX) & axes}
             reduced = replace(reduced, traits=reduced.traits | indices)

@@ -1,9 +1,9 @@
 """# gradient-of-a-sum (SHL317)
 
 ## What it does
-Finds gradients that are taken inside a `shard_map` with ``check_vma=False``, of a value that was summed with
-`psum`, by what is split over the axis, or summed over the axis once more. With and without the check: a
-`psum` or `pmean` of a gradient over an axis along which its argument is split.
+Finds results of a `shard_map` with ``check_vma=False``, or of a `pmap`, that are computed from the gradient
+of a value that was summed with `psum`: by what is split over the axis, or summed over the axis once more.
+With and without the check: a `psum` or `pmean` of a gradient over an axis along which its argument is split.
 
 ## Why is this bad?
 Without the check JAX does not know which values are equal on all devices, and the transpose of a `psum` is a
@@ -48,9 +48,10 @@ y = jax.shard_map(gradient, mesh=mesh, **specs)(jnp.ones(16), jnp.arange(16.0))
 ```
 
 ## What JAX says
-Nothing (JAX 0.10.2). With the check, which is the default, gradients are right. A `pmean` of the gradients by
-what all devices share makes up for the factor, and is not reported; nor are gradients by an argument of
-which each device has one element along the split dimension, since it may be a copy for each.
+Nothing (JAX 0.10.2). With the check, which is the default of `shard_map`, gradients are right; `pmap` has
+none. A `pmean` of the gradients by what all devices share makes up for the factor, and is not reported, nor
+is what the body divides by the number of devices, or perhaps does; nor are gradients by an argument of which
+each device has one element along the split dimension, since it may be a copy for each.
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/shard_map.html

@@ -39,7 +39,7 @@ from shardlint.inference.overlays.jax.sharding.made_arrays import is_alone
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
-from shardlint.laws.transforms.varying import NO_AXES, UNKNOWN, Variation, combined
+from shardlint.laws.transforms.varying import NO_AXES, UNKNOWN, Trait, Variation, combined
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -92,7 +92,9 @@ def stepped(
 
     def vary(array: Array, _: str) -> Value:
         surely = array.varying & together.surely if follows else NO_AXES
-        return array.vary(Variation(surely, together.perhaps, together.equal, array.traits))
+        # An update need not be a multiple of its gradient.
+        traits = frozenset(trait for trait in array.traits if trait[0] is not Trait.TIMES)
+        return array.vary(Variation(surely, together.perhaps, together.equal, traits))
 
     return (map_arrays(updates, vary) if interpreter.context.bound_axes else updates), rest
 

@@ -141,7 +141,12 @@ class Collective:
                 checked=self.checked is True, to=self.to, groups=self.groups is not None,
             )  # fmt: skip
             changed = result.vary(varied.over(result.varying))
-            return changed if result.laid is None else replace(changed, laid=result.laid)
+            at = self.call.place if varied.axes_of(Trait.TIMES) else None
+            return (
+                changed
+                if result.laid is None and at is None
+                else replace(changed, laid=result.laid, drawn_at=at)
+            )
 
         return map_arrays(tree, one)
 

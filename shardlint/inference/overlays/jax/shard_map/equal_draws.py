@@ -22,7 +22,12 @@ from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.shard_map import split_dimensions, varying
 from shardlint.inference.overlays.jax.shard_map.axis_order import combined_index, note_slice, note_use
 from shardlint.inference.overlays.jax.shard_map.local_numbers import note_numbers, numbered
-from shardlint.inference.overlays.jax.shard_map.reduced_values import divided, multiplied
+from shardlint.inference.overlays.jax.shard_map.reduced_values import (
+    divided,
+    multiplied,
+    rescaled,
+    with_same_values,
+)
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.sharding.made_arrays import COUNTING, is_making, made, takes_from_host
 from shardlint.inference.overlays.jax.sharding.movement import combined, computed_in_force, keeping_rows
@@ -43,6 +48,7 @@ _DRAWS = frozenset(
     if name not in _NO_DRAWS
 )
 _DIVIDING = frozenset({"jax.numpy.divide", "jax.numpy.true_divide", "jax.lax.div"})
+_MULTIPLYING = frozenset({"jax.numpy.multiply", "jax.lax.mul"})
 
 
 def finish_call(call: Call, result: Value) -> Value:
@@ -82,6 +88,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
         found = combined_index(interpreter, symbol, x, y, found, place)
     if interpreter.context.bound_axes and place is not None:
         found = split_dimensions.operated(interpreter, symbol, x, y, found, place)
+        found = rescaled(interpreter, symbol, x, y, found)
     if symbol != "@":
         return combined(interpreter, found, (x, y))
     return keeping_rows(interpreter, found, x) if _is_matrix(y) else found
@@ -106,10 +113,12 @@ def _drawn(call: Call, result: Value) -> Value:
             traits = result.traits | {(Trait.DRAWN, axis) for axis in same if result.variation.never(axis)}
             return replace(result, traits=traits, drawn_at=call.place)
     elif call.name in _DIVIDING and len(call.args) == 2:
-        return divided(result, *call.args)
+        return divided(rescaled(call.interpreter, "/", *call.args, result), *call.args)
+    elif call.name in _MULTIPLYING and len(call.args) == 2:
+        result = rescaled(call.interpreter, "*", *call.args, result)
     elif rule_of(call.name) in auto_layouts.ELEMENTWISE:
         note_combined(call.interpreter, (*call.args, *call.kwargs.values()), result, call.place)
-    return multiplied(call.name, result, call.args)
+    return multiplied(call.name, with_same_values(call, result), call.args)
 
 
 def note_combined(

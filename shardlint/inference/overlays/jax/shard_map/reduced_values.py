@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
+from math import isclose, prod
 
-from shardlint.inference.domain.values import Array, Value
+from shardlint.inference.domain.values import Array, Const, Value, as_int
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.laws.transforms.varying import Trait, Variation, scaled
+from shardlint.laws.transforms.varying import NO_AXES, Trait, Variation, scaled
 
 _TEXTS = {
     Trait.RATIO: "each device divides by its own part's sum over {axis}, and `{function}` adds up the "
     "ratios: another number wherever the divisors differ; reduce both first, and divide then",
-    Trait.SCALED: "the gradient of a psum over {axis} is taken with check_vma=False, where JAX sums it once "
-    "more: this `{function}` makes it as many times too large as there are devices; use jax.lax.pmean",
     Trait.PRODUCT: "each device multiplies its own part's means, or takes another function of them that is "
     "not linear, before this `{function}` over {axis}: the mean of products is no product of means; reduce "
     "the means first",
@@ -27,10 +29,6 @@ _TEXTS = {
     Trait.OWN: "each device has the gradient of its own part of an argument, which is split over {axis}, and "
     "`{function}` combines those of different parts; reduce it over the other axes only",
 }
-_SPLIT = (
-    "with check_vma=False the gradient of a psum over {axis} is summed over {axis} once more: that of "
-    "`{name}`, which is split over it, is as many times too large as there are devices"
-)
 
 
 def divided(result: Value, x: Value, y: Value) -> Value:
@@ -67,17 +65,85 @@ def multiplied(name: str, result: Value, operands: Sequence[Value]) -> Value:
 
 
 def scaled_gradient(call: Call, array: Array, value: Variation) -> Variation:
-    """Return the variation of a gradient by an array, of a function with this value, without the check.
-
-    It is recorded where the array is split over an axis by which the gradient is multiplied.
-    """
-    axes = scaled(value)
+    """Return the variation of a gradient by an array, of a function with this value, without the check."""
+    axes = NO_AXES if is_following(call.interpreter.context) else scaled(value)
     split = array.variation.axes_of(Trait.SPLIT) & axes
-    if split and not is_following(call.interpreter.context):
-        text = _SPLIT.format(axis=f'"{min(split)}"', name=array.name or "an argument")
-        record_of_value(call.interpreter, "jax.grad(psum)", Accepted(), call.place, silent=text)
-    traits = frozenset((Trait.SCALED, axis) for axis in axes - split)
-    return Variation(value.surely, traits=traits)
+    traits = {(Trait.TIMES if axis in split else Trait.SCALED, axis) for axis in axes}
+    return Variation(value.surely, traits=frozenset(traits))
+
+
+def rescaled(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Value) -> Value:
+    """Return a product or quotient. A sum over the devices that is perhaps divided by their number is a mean,
+    and a gradient that came multiplied by it is perhaps right."""
+    if symbol not in "*/" or not isinstance(result, Array):
+        return result
+    traits = result.traits
+    for one, factor in ((x, y), (y, x)) if symbol == "*" else ((x, y),):
+        for trait, axis in one.traits if isinstance(one, Array) else ():
+            if trait is Trait.SUMMED and _is_perhaps_devices(interpreter, symbol, factor, axis, False):
+                traits -= {(trait, axis)}
+            if trait in _MULTIPLIED and not _is_perhaps_devices(interpreter, symbol, factor, axis, True):
+                traits |= {(trait, axis)}
+                result = replace(result, drawn_at=one.drawn_at)
+    return result if traits == result.traits else replace(result, traits=traits)
+
+
+_MULTIPLIED = (Trait.SCALED, Trait.TIMES)
+
+
+def _is_perhaps_devices(
+    interpreter: Evaluator, symbol: str, factor: Value, axis: str, multiples: bool
+) -> bool:
+    """Return whether an operation with a factor divides, perhaps, by the number of devices along an axis,
+    and along others; or also by a multiple of it."""
+    if isinstance(factor, Array):
+        return not factor.variation.is_data
+    number = as_int(factor)
+    known = factor.value if isinstance(factor, Const) and isinstance(factor.value, float) else number
+    bound = interpreter.context.bound_axes
+    sizes = {} if isinstance(bound, Unknown) else dict(bound)
+    ways = sizes.pop(axis, None)
+    if not known or not isinstance(ways, int):
+        return True
+    divisor = known if symbol == "/" else 1 / known
+    if symbol == "/" and multiples:
+        return divisor % ways == 0
+    others = [size for size in sizes.values() if isinstance(size, int)]
+    counts = (ways * prod(some) for n in range(len(others) + 1) for some in combinations(others, n))
+    return any(isclose(divisor, count, rel_tol=1e-6) for count in counts)
+
+
+#: Functions whose result has the values of their first argument.
+_SAME_VALUES = frozenset(
+    prefix + name
+    for prefix in ("", "jax.numpy.")
+    for name in "astype reshape ravel transpose squeeze expand_dims swapaxes".split()
+)
+
+
+def with_same_values(call: Call, result: Value) -> Value:
+    """Return the result of a call, marked as its first argument if it has the same values."""
+    first = call.args[0] if call.args and call.name in _SAME_VALUES else None
+    if not isinstance(first, Array) or not isinstance(result, Array):
+        return result
+    kept = frozenset(trait for trait in first.traits if trait[0] in _MULTIPLIED)
+    return replace(result, traits=result.traits | kept, drawn_at=first.drawn_at) if kept else result
+
+
+def note_multiplied(call: Call, array: Array, axes: Iterable[str], name: str, where: str) -> None:
+    """Record a result of a body that is computed from gradients that come multiplied; ``axes`` have several
+    devices."""
+    found = array.variation.axes_of(Trait.TIMES)
+    multiplied = [axis for axis in axes if axis in found]
+    if multiplied and not is_following(call.interpreter.context):
+        named = " and ".join(f'"{axis}"' for axis in multiplied)
+        silent = (
+            f"{name} is computed from the gradient of a psum over {named}, which JAX sums once more {where}: "
+            "it is as many times too large as there are devices"
+        )
+        record_of_value(
+            call.interpreter, "jax.grad(psum)", Accepted(), array.drawn_at or call.place, silent=silent
+        )
 
 
 def note_misread(call: Call, function: str, trait: Trait, axis: str) -> None:
@@ -90,5 +156,4 @@ def note_misread(call: Call, function: str, trait: Trait, axis: str) -> None:
         Trait.AGAIN: "jax.lax.psum(biased)",
         Trait.OWN: "jax.grad(own)",
     }
-    name = names.get(trait, "jax.grad(psum)")
-    record_of_value(call.interpreter, name, Accepted(), call.place, silent=text)
+    record_of_value(call.interpreter, names[trait], Accepted(), call.place, silent=text)

@@ -6,6 +6,7 @@ from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Tuple
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.shard_map.arguments import judge_specs, record_arity
 from shardlint.inference.overlays.jax.shard_map.local_numbers import note_indices
+from shardlint.inference.overlays.jax.shard_map.reduced_values import note_multiplied
 from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     laid_out,
@@ -90,6 +91,8 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
         return Unknown("what shard_map returns")
     _note_copies(call, mapped, region, array, leaf, name)
     _note_means(call, mapped, region, array, name)
+    if region.checked is False:
+        note_multiplied(call, array, _of_several(mesh.mesh), name, "with check_vma=False")
     note_indices(call, array, mesh.mesh, leaf.spec, name)
     whole = laid_out(global_shape, mesh.mesh, leaf.spec, array.shape)
     return Array(
@@ -210,8 +213,7 @@ def _note_means(call: Call, mapped: Mapped, region: Region, array: Array, name: 
     assert isinstance(region.mesh, MeshValue)
     mesh = region.mesh.mesh
     for kind, what in ((Trait.MEANS, "means"), (Trait.GRADIENT, "gradients of means")):
-        axes = [axis for axis in mesh.names if axis in array.variation.axes_of(kind)]
-        axes = [axis for axis in axes if equal(mesh.size_of(axis), 1) is not True]
+        axes = [axis for axis in _of_several(mesh) if axis in array.variation.axes_of(kind)]
         if axes:
             times = product(mesh.size_of(axis) for axis in axes)
             often = f"{times} times" if isinstance(times, int) else "as many times as there are devices"
@@ -221,6 +223,11 @@ def _note_means(call: Call, mapped: Mapped, region: Region, array: Array, name: 
             record_of_value(
                 call.interpreter, f"{mapped.name}(means)", Accepted(), call.place, facts=facts, silent=silent
             )
+
+
+def _of_several(mesh: Mesh) -> list[str]:
+    """Return the axes of a mesh that have several devices, or may have."""
+    return [axis for axis in mesh.names if equal(mesh.size_of(axis), 1) is not True]
 
 
 def _closed_over(spec: Spec, mesh: Mesh) -> tuple[Known, Known]:

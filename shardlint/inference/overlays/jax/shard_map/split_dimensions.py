@@ -123,7 +123,8 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Va
     if symbol in "-*/":
         for one, other in ((x, y), (y, x)) if symbol == "*" else ((x, y),):
             _note_part(interpreter, one, other, place)
-    return replace(made, traits=made.traits | kept | added) if kept or added else made
+    at = next((one.drawn_at for one in (x, y) if isinstance(one, Array) and one.traits & kept), made.drawn_at)
+    return replace(made, traits=made.traits | kept | added, drawn_at=at) if kept or added else made
 
 
 def _summed_later(part: Array, whole: Array) -> Axes:
@@ -136,6 +137,8 @@ def _summed_later(part: Array, whole: Array) -> Axes:
 
 #: Traits that sums keep, with the other operators that do.
 _SCALES = {
+    Trait.SCALED: "",
+    Trait.TIMES: "",
     Trait.MEAN: "",
     Trait.MEANS: "",
     Trait.GRADIENT: "*",

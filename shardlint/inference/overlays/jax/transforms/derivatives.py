@@ -127,7 +127,8 @@ def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
         # The derivative of a linear function depends neither on its arguments nor on its value.
         if not isinstance(gradient, Array):
             return gradient
-        return own_parts(call.interpreter, array, gradient.vary(unmarked(cotangent), summed - {MARK}))
+        gradient = replace(gradient.vary(unmarked(cotangent), summed - {MARK}), drawn_at=call.place)
+        return own_parts(call.interpreter, array, gradient)
 
     return map_arrays(argument, vary)
 

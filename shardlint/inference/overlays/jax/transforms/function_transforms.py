@@ -25,12 +25,20 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.type_conversion import in_type, struct_type
 from shardlint.inference.overlays.jax.explicit.vmap import Mapped
+from shardlint.inference.overlays.jax.shard_map.reduced_values import note_multiplied
 from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import refuse_constraints, refuse_reshards
 from shardlint.inference.overlays.jax.transforms.vmap_arguments import refuse_mapping
-from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_in, map_arrays, traced, untyped
+from shardlint.inference.overlays.pytrees.prefixes import (
+    NO_PATH,
+    arrays_at,
+    arrays_in,
+    map_arrays,
+    traced,
+    untyped,
+)
 from shardlint.inference.overlays.pytrees.trees import tree_map
-from shardlint.laws.core.dims import Dim, fresh
+from shardlint.laws.core.dims import Dim, equal, fresh
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import Trait
 
@@ -162,6 +170,10 @@ def _mapped(
     if refuse_reshards(call, function, args, over, mapped.entry):
         return Unknown("vmap of a reshard that names its mapped axis")
     result = _named(call, function, args, kwargs, size, options["axis_name"], mapped)
+    if mapped.axis is not None and equal(size, 1) is not True:
+        for array, path in arrays_at(result):
+            name = f"{'result' if path else 'the result'}{path} of `{function_name(function)}`"
+            note_multiplied(call, array, (mapped.axis,), name, "inside pmap")
     return _put_axis(result, out_axes, size, mapped)
 
 
