@@ -93,3 +93,41 @@ y = jax.shard_map(body, mesh=mesh, in_specs=(P('{a}'), P()), out_specs=P(), chec
         # With one device along an axis, or more than there are slices, nothing tells the two apart.
         sizes = {"x": 1, "y": 2, "z": 4}
         assert bool(found(program, "SHL315")) == (not same and sizes[a] > 1 and sizes[b] < sizes[a]), program
+
+
+#: Bodies, by the order of the collective and that of the specs, and their out_specs. What is taken apart in an
+#: order and put together in it again, or only reduced, is the same in every order.
+ROUND_TRIPS = {
+    "lax.all_gather(part({b}, x, table), {b}, tiled=True) + 0 * x[0, 0]": "P()",
+    "lax.all_gather(lax.psum_scatter(table + 0 * x[0, 0], {b}, tiled=True), {b}, tiled=True)": "P()",
+    "lax.all_gather(x, {b}, tiled=True).sum(0)": "P()",
+    "jnp.max(lax.all_gather(x, {b}))": "P()",
+    "(lax.all_gather(x, {b}, tiled=True) ** 2).mean() + x": "P({a})",
+    "lax.psum((part({b}, x, table) ** 2).sum(), {b}) + 0 * x": "P({a})",
+    "lax.pmax(part({b}, x, table), {b}) + 0 * x": "P({a})",
+    "lax.psum_scatter(lax.all_gather(x, {b}, tiled=True), {b}, tiled=True)": "P({a})",
+    "(lambda whole: whole.T @ whole)(lax.all_gather(x, {b}, tiled=True))": "P()",
+    "lax.all_gather(part({b}, x, table), {a}, tiled=True) + 0 * x[0, 0]": "P()",
+    "lax.all_gather(x, {b}, tiled=True) * 2": "P()",
+    "(part({b}, x, table) + 1) * x": "P({a})",
+    "lax.psum_scatter(table * 2, {b}, tiled=True)[::-1] + 0 * x[0, 0]": "P({a})",
+    "jnp.dot(lax.all_gather(x, {b}, tiled=True), jnp.ones((1, 3)))": "P()",
+    "part({b}, x, table).sum(keepdims=True) + x[:1, :1] * 0": "P({a})",
+}
+TRIPS = [*itertools.product(ROUND_TRIPS, range(size("SHARDLINT_TRIP_CASES", 3, 2)))]
+
+
+@pytest.mark.parametrize(("body", "seed"), TRIPS)
+def test_what_is_put_together_in_the_order_in_which_it_was_taken_apart(body: str, seed: int) -> None:
+    rng = random.Random(f"{body} {seed}")
+    orders = rng.sample([*itertools.permutations("xyz")], 2)
+    a, b = map(repr, orders)
+    out = ROUND_TRIPS[body].format(a=a)
+    header = HEADER.replace("SIZES", "2, 2, 2")
+    program, same = (
+        f"{header}y = on(lambda x: {body.format(a=a, b=order)}, {a}, {out})\n" for order in (b, a)
+    )
+    right = value(same, "np.ravel(y).tolist()")
+    differs = value(program, f"not np.allclose(np.ravel(y), {right!r})")
+    assert bool(found(program, "SHL315")) == differs, program
+    assert not found(same, "SHL315")

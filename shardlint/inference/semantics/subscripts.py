@@ -38,6 +38,7 @@ from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.arrays.methods import index
 from shardlint.inference.overlays.jax.explicit.results import finish_index
+from shardlint.inference.overlays.jax.shard_map.axis_order import chosen
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed
 from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.jax.sharding.device_arrays import index_devices
@@ -62,7 +63,8 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
             return found
         made = computed(interpreter, found, (receiver, key))
         call = Call(interpreter, "[]", [receiver, key], {}, place)
-        return followed(call, "[]", made) if interpreter.context.bound_axes else made
+        made = followed(call, "[]", made) if interpreter.context.bound_axes else made
+        return chosen(interpreter, "[]", (receiver, key), made) if interpreter.context.orders else made
     if isinstance(receiver, Devices):
         return index_devices(receiver, key)
     if isinstance(receiver, Tuple):

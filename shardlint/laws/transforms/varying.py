@@ -35,7 +35,8 @@ class Trait(StrEnum):
     linear in them. OWN: the gradient by another part of an argument on each device, or another part of a
     sum. GATHERED: computed from the data of all devices. NUMBERED: counted from 0 on each device alike;
     INDEX: a place in a dimension of which each device has a part. TOTAL: the sum over all devices, and
-    AGAIN: such a sum to which each device added something of its own.
+    AGAIN: such a sum to which each device added something of its own. COUNTED: what lies on a device is
+    chosen by its number, in another order than that of the specs; SHUFFLED: gathered in such an order.
     """
 
     SPLIT = "split"
@@ -58,6 +59,8 @@ class Trait(StrEnum):
     INDEX = "index"
     TOTAL = "total"
     AGAIN = "again"
+    COUNTED = "counted"
+    SHUFFLED = "shuffled"
 
 
 #: Traits of numbers that lose them unless they are only added up.

@@ -3,27 +3,38 @@ and the slices of a dimension that devices take by their number."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from shardlint.inference.domain.values import Array, Const, Tuple, Value, as_int
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.explicit import auto_layouts
+from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import product
-from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.values import Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.laws.transforms.collectives import other_order
+from shardlint.laws.transforms.collectives import ORDERED, other_order
+from shardlint.laws.transforms.varying import Trait
 from shardlint.model.spans import Place
 
-_INDEX = "axis_index"
 
-
-def note_order(call: Call, function: str, axes: tuple[str, ...], place: Place) -> None:
-    """Record a collective over axes in another order than that of the specs."""
-    order = _order_of_specs(call.interpreter, axes)
-    if order is not None:
-        _record(call.interpreter, function, axes, order, place)
+def reordered(
+    call: Call, function: str, axes: tuple[str, ...], array: Array, result: Array, place: Place
+) -> Array:
+    """Return the result of a collective over axes, marked if it counts them in another order than the specs
+    do. What was taken apart in that order is put together by it again."""
+    if _is_marked(array):
+        if function == "all_gather" and array.indexed is not None and array.indexed[0] != axes:
+            _record(call.interpreter, array.indexed)
+        return _unmarked(result)
+    # What a spec did not split lies in the order of what did.
+    split = array.variation.axes_of(Trait.SPLIT).issuperset(axes)
+    ordered = function == "psum_scatter" or (split and function in ORDERED)
+    if not ordered or _order_of_specs(call.interpreter, axes) is None:
+        return result
+    return _marked(result, Trait.SHUFFLED if function == "all_gather" else Trait.COUNTED, (axes, place, 0))
 
 
 def disordered(call: Call, index: Array, axes: tuple[str, ...]) -> Array:
@@ -53,16 +64,73 @@ def combined_index(
     return result
 
 
-def note_use(interpreter: Evaluator, operands: Iterable[Value]) -> None:
-    """Record operands that are such an index, and are computed with."""
+#: Functions whose result does not depend on the order of what is reduced.
+_REDUCTIONS = frozenset("sum mean max min prod any all var std amax amin logsumexp sort".split())
+
+
+def chosen(interpreter: Evaluator, name: str, operands: Iterable[Value], result: Value) -> Value:
+    """Return the result of an operation, marked if it is computed from what is in another order than that of
+    the specs. It is recorded where it meets parts that the specs made."""
+    arrays = list(_arrays(operands))
+    marks = [one for one in arrays if _is_marked(one) or _is_index(interpreter, one)]
+    if not marks or not isinstance(result, Array) or (result.indexed is not None and result.indexed[2]):
+        return result
+    axes, place, _ = marks[0].indexed or ((), None, 0)
+    counted = [one for one in marks if not one.variation.axes_of(Trait.SHUFFLED)]
+    shuffled = len(counted) < len(marks)
+    if place is None or name.startswith("jax.random.") or (len(marks) > 1 and not _is_elementwise(name)):
+        # A number that tells devices apart may be any, and sums do not depend on the order.
+        return _unmarked(result)
+    parts = [one for one in arrays if one not in marks]
+    if counted and any(one.variation.axes_of(Trait.SPLIT).issuperset(axes) for one in parts):
+        _record(interpreter, (axes, place, 0))
+        return _unmarked(result)
+    if shuffled and name.rpartition(".")[2] in _REDUCTIONS:
+        return _unmarked(result)
+    return _marked(result, Trait.SHUFFLED if shuffled else Trait.COUNTED, (axes, place, 0))
+
+
+def note_returned(interpreter: Evaluator, array: Array, spec: Spec) -> None:
+    """Record a result of a body that is in another order than that of the specs."""
+    if array.indexed is None or not _is_marked(array):
+        return
+    together = any(set(array.indexed[0]) <= set(entry_axes(entry)) for entry in spec.entries)
+    if together or array.variation.axes_of(Trait.SHUFFLED):
+        _record(interpreter, array.indexed)
+
+
+_MARKS = frozenset({Trait.COUNTED, Trait.SHUFFLED})
+
+
+def _is_marked(array: Array) -> bool:
+    return any(trait in _MARKS for trait, _ in array.traits)
+
+
+def _marked(array: Array, trait: Trait, source: tuple[tuple[str, ...], Place, int]) -> Array:
+    traits = _unmarked(array).traits | {(trait, axis) for axis in source[0]}
+    return replace(array, traits=traits, indexed=source)
+
+
+def _unmarked(array: Array) -> Array:
+    traits = frozenset(pair for pair in array.traits if pair[0] not in _MARKS)
+    return replace(array, traits=traits, indexed=None)
+
+
+def _is_index(interpreter: Evaluator, array: Array) -> bool:
+    """Return whether an array is a number of devices in another order than that of the specs."""
+    return array.indexed is not None and _order_of_specs(interpreter, array.indexed[0]) is not None
+
+
+def _is_elementwise(name: str) -> bool:
+    return rule_of(name) in auto_layouts.ELEMENTWISE
+
+
+def _arrays(operands: Iterable[Value]) -> Iterator[Array]:
     for one in operands:
         if isinstance(one, Tuple):
-            note_use(interpreter, one.items)
-        elif isinstance(one, Array) and one.indexed is not None:
-            axes, place, _ = one.indexed
-            order = _order_of_specs(interpreter, axes)
-            if order is not None:
-                _record(interpreter, _INDEX, axes, order, place)
+            yield from _arrays(one.items)
+        elif isinstance(one, Array):
+            yield one
 
 
 #: Functions that take a slice of one dimension, with the positions of its start, size and dimension.
@@ -108,9 +176,10 @@ def _order_of_specs(interpreter: Evaluator, axes: tuple[str, ...]) -> tuple[str,
     return other_order(axes, sorted(context.orders), dict(context.bound_axes))
 
 
-def _record(
-    interpreter: Evaluator, function: str, axes: tuple[str, ...], order: tuple[str, ...], place: Place
-) -> None:
-    ours, theirs = (", ".join(f'"{axis}"' for axis in one) for one in (axes, order))
-    silent = f"`{function}` counts the devices in the order {ours}, but the specs split over {theirs}"
-    record_of_value(interpreter, "jax.lax(order)", Accepted(), place, silent=silent)
+def _record(interpreter: Evaluator, source: tuple[tuple[str, ...], Place, int]) -> None:
+    axes, place, _ = source
+    order = _order_of_specs(interpreter, axes)
+    if order is not None:
+        ours, theirs = (", ".join(f'"{axis}"' for axis in one) for one in (axes, order))
+        silent = f"this counts the devices in the order {ours}, but the specs split over {theirs}"
+        record_of_value(interpreter, "jax.lax(order)", Accepted(), place, silent=silent)

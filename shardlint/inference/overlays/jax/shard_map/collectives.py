@@ -18,13 +18,13 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import given
-from shardlint.inference.overlays.jax.shard_map.axis_order import disordered, note_order
+from shardlint.inference.overlays.jax.shard_map.axis_order import disordered, reordered
 from shardlint.inference.overlays.jax.shard_map.collective_layouts import layout_after
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_misread
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.transforms.lowering import DOUBT
 from shardlint.inference.overlays.jax.transforms.taint import made_from_marked
-from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays, traced
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
 from shardlint.laws.core.dims import Dim, fresh, product
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
@@ -141,11 +141,12 @@ class Collective:
                 checked=self.checked is True, to=self.to, groups=self.groups is not None,
             )  # fmt: skip
             changed = result.vary(varied.over(result.varying))
-            at = self.call.place if varied.axes_of(Trait.TIMES) else None
-            return (
-                changed
-                if result.laid is None and at is None
-                else replace(changed, laid=result.laid, drawn_at=at)
+            if result.laid is not None or varied.axes_of(Trait.TIMES):
+                changed = replace(changed, laid=result.laid, drawn_at=self.call.place)
+            if self.function not in ORDERED or not self.call.interpreter.context.orders:
+                return changed
+            return reordered(
+                self.call, self.function, self.axes, array, changed, _axis_place(self.call, self.function)
             )
 
         return map_arrays(tree, one)
@@ -280,10 +281,6 @@ def _reshaping(function: str, required: tuple[str, ...], options: tuple[str, ...
         if not started.axes:
             return tree if function != "all_to_all" else call.unknown("no axes")
         tree = traced(tree)
-        split = any(_is_split(array, started.axes) for array in arrays_in(tree))
-        if function == "psum_scatter" or (split and function in ORDERED):
-            # What a spec did not split lies in the order of what did.
-            note_order(call, function, started.axes, _axis_place(call, function))
         for name in (*required, *options):
             value = bound[name]
             if value is not None:
@@ -292,11 +289,6 @@ def _reshaping(function: str, required: tuple[str, ...], options: tuple[str, ...
         return started.each(tree, lambda array: _local(started, array))
 
     return reshape
-
-
-def _is_split(array: Array, axes: tuple[str, ...]) -> bool:
-    """Return whether an array holds another part of the program's data on each device of these axes."""
-    return array.variation.axes_of(Trait.SPLIT).issuperset(axes)
 
 
 def _local(started: Collective, array: Array) -> Value:

@@ -20,7 +20,7 @@ from shardlint.inference.overlays.jax.explicit.results import finish_operator
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.shard_map import split_dimensions, varying
-from shardlint.inference.overlays.jax.shard_map.axis_order import combined_index, note_slice, note_use
+from shardlint.inference.overlays.jax.shard_map.axis_order import chosen, combined_index, note_slice
 from shardlint.inference.overlays.jax.shard_map.local_numbers import note_numbers, numbered
 from shardlint.inference.overlays.jax.shard_map.reduced_values import (
     divided,
@@ -54,11 +54,12 @@ _MULTIPLYING = frozenset({"jax.numpy.multiply", "jax.lax.mul"})
 def finish_call(call: Call, result: Value) -> Value:
     """Return the result of a call with its variation, as `varying.finish_call`, and its traits."""
     found = varying.finish_call(call, result)
-    if call.interpreter.context.orders and not call.name.startswith("jax.random."):
-        note_use(call.interpreter, (*call.args, *call.kwargs.values()))
     if call.interpreter.context.bound_axes:
         note_slice(call)
-        return numbered(call, split_dimensions.followed(call, call.name, _drawn(call, found)))
+        found = numbered(call, split_dimensions.followed(call, call.name, _drawn(call, found)))
+        if not call.interpreter.context.orders or not (rule_of(call.name) or varying.computes(call.name)):
+            return found
+        return chosen(call.interpreter, call.name, (*call.args, *call.kwargs.values()), found)
     if call.interpreter.context.in_jit is not True:
         if not runs_eagerly(call.interpreter):
             return found
@@ -77,9 +78,6 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
     """Return the result of a binary operator on arrays."""
     result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
     found = varying.computed(interpreter, result, (x, y))
-    if symbol not in ("==", "!=") or 0 not in (as_int(x), as_int(y)):
-        # The first device is the same in every order.
-        note_use(interpreter, (x, y))
     if symbol != "@" and interpreter.context.bound_axes:
         note_combined(interpreter, (x, y), found, place)
         note_numbers(interpreter, (x, y), place)
@@ -89,6 +87,9 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
     if interpreter.context.bound_axes and place is not None:
         found = split_dimensions.operated(interpreter, symbol, x, y, found, place)
         found = rescaled(interpreter, symbol, x, y, found)
+    if interpreter.context.orders and (symbol not in ("==", "!=") or 0 not in (as_int(x), as_int(y))):
+        # The first device is the same in every order.
+        found = chosen(interpreter, f"2 {symbol}", (x, y), found)
     if symbol != "@":
         return combined(interpreter, found, (x, y))
     return keeping_rows(interpreter, found, x) if _is_matrix(y) else found

@@ -5,9 +5,10 @@ from __future__ import annotations
 from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Tuple, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.shard_map.arguments import judge_specs, record_arity
+from shardlint.inference.overlays.jax.shard_map.axis_order import note_returned
 from shardlint.inference.overlays.jax.shard_map.local_numbers import note_indices
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_multiplied
-from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region
+from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region, orders_in
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     laid_out,
     mesh_facts,
@@ -94,6 +95,9 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
     if region.checked is False:
         note_multiplied(call, array, _of_several(mesh.mesh), name, "with check_vma=False")
     note_indices(call, array, mesh.mesh, leaf.spec, name)
+    bound = region.bound(call.interpreter.context.bound_axes)
+    with call.interpreter.within(bound_axes=bound, orders=orders_in(mapped)):
+        note_returned(call.interpreter, array, leaf.spec)
     whole = laid_out(global_shape, mesh.mesh, leaf.spec, array.shape)
     return Array(
         whole,
