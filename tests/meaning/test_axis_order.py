@@ -95,8 +95,8 @@ y = jax.shard_map(body, mesh=mesh, in_specs=(P('{a}'), P()), out_specs=P(), chec
         assert bool(found(program, "SHL315")) == (not same and sizes[a] > 1 and sizes[b] < sizes[a]), program
 
 
-#: Bodies, by the order of the collective and that of the specs, and their out_specs. What is taken apart in an
-#: order and put together in it again, or only reduced, is the same in every order.
+#: Bodies, by the order of the collective and that of the specs, and their out_specs. What is taken apart in
+#: an order and put together in it again, or only reduced, is the same in every order.
 ROUND_TRIPS = {
     "lax.all_gather(part({b}, x, table), {b}, tiled=True) + 0 * x[0, 0]": "P()",
     "lax.all_gather(lax.psum_scatter(table + 0 * x[0, 0], {b}, tiled=True), {b}, tiled=True)": "P()",

@@ -28,6 +28,7 @@ from shardlint.inference.overlays.jax.shard_map.reduced_values import (
     rescaled,
     with_same_values,
 )
+from shardlint.inference.overlays.jax.shard_map.relevance import relevant
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.sharding.made_arrays import COUNTING, is_making, made, takes_from_host
 from shardlint.inference.overlays.jax.sharding.movement import combined, computed_in_force, keeping_rows
@@ -77,7 +78,7 @@ def finish_call(call: Call, result: Value) -> Value:
 def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Place | None) -> Value:
     """Return the result of a binary operator on arrays."""
     result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
-    found = varying.computed(interpreter, result, (x, y))
+    found = varying.computed(interpreter, result, relevant(interpreter, symbol, (x, y)))
     if symbol != "@" and interpreter.context.bound_axes:
         note_combined(interpreter, (x, y), found, place)
         note_numbers(interpreter, (x, y), place)

@@ -30,6 +30,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.operations import OPERATIONS, operation_of, reads_values
+from shardlint.inference.overlays.jax.shard_map.relevance import relevant
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.overlays.optax import losses
@@ -56,7 +57,7 @@ def finish_call(call: Call, result: Value) -> Value:
 
 def spread(call: Call, result: Value) -> Value:
     """Return the result of a call with the variation of its operands."""
-    operands = (*call.args, *call.kwargs.values())
+    operands = relevant(call.interpreter, call.name, (*call.args, *call.kwargs.values()))
     operation = operation_of(call.name)
     depends_on = Dependence.ALL if operation is None else operation.depends_on
     sure = depends_on is Dependence.ALL or (depends_on is Dependence.ONE and len(operands) == 1)
