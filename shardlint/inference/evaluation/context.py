@@ -300,6 +300,19 @@ class Frame:
     held: dict[str, Value] = field(default_factory=dict)
     given: list[Any] = field(default_factory=list)
 
+    def departures(self) -> tuple[int, ...]:
+        """Return how many exits from the function, and from its innermost loop, were recorded."""
+        return tuple(map(len, self._departures()))
+
+    def stay(self, since: tuple[int, ...], until: tuple[int, ...]) -> None:
+        """Take back the exits that were recorded between two times: a `finally` went elsewhere."""
+        for exits, first, last in zip(self._departures(), since, until, strict=True):
+            del exits[first:last]
+
+    def _departures(self) -> list[list[Any]]:
+        jumps = self.loops[-1] if self.loops else None
+        return [self.returns, self.exits, *((jumps.breaks, jumps.continues) if jumps else ())]
+
 
 def known_call(frames: Sequence[Frame]) -> Fact | None:
     """Return the call by which the running function was reached, if its caller is known."""

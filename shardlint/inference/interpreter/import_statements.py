@@ -14,6 +14,7 @@ from shardlint.inference.interpreter.assignment import bind
 from shardlint.inference.machine.variable_reads import note_variable
 from shardlint.inference.overlays.registry import is_known
 from shardlint.inference.recording.editor_uses import TELLING, note_read
+from shardlint.inference.syntax.node_fields import exception_names
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
@@ -43,6 +44,30 @@ def import_fails(interpreter: Machine, node: cst.BaseSmallStatement) -> bool:
         return False
     name = f"{dotted(node.module)}.{dotted(node.names[0].name)}"
     return is_there(interpreter, name) is False and not is_set(interpreter, name)
+
+
+def only_known_imports(interpreter: Machine, node: cst.Try) -> bool:
+    """Return whether the body only imports names that exist, so that no handler runs."""
+    lines = node.body.body
+    if not all(isinstance(line, cst.SimpleStatementLine) for line in lines):
+        return False
+    imports = [small for line in lines if isinstance(line, cst.SimpleStatementLine) for small in line.body]
+    return bool(imports) and all(import_succeeds(interpreter, small) for small in imports)
+
+
+def of_failed_import(interpreter: Machine, node: cst.Try) -> cst.ExceptHandler | None:
+    """Return the handler that runs if the body begins with an import of a name that the release lacks."""
+    first = node.body.body[0]
+    small = first.body[0] if isinstance(first, cst.SimpleStatementLine) else None
+    if small is None or not isinstance(node, cst.Try) or node.finalbody is not None:
+        return None
+    if not node.handlers or not import_fails(interpreter, small):
+        return None
+    handler = node.handlers[0]
+    catches = handler.type is None or not {"ImportError", "Exception"}.isdisjoint(
+        exception_names(handler.type)
+    )
+    return handler if catches else None
 
 
 def import_names(interpreter: Machine, node: cst.Import) -> None:

@@ -23,10 +23,10 @@ from shardlint.inference.interpreter.assignment import assign, bind, delete, hel
 from shardlint.inference.interpreter.definitions import define_class, define_function
 from shardlint.inference.interpreter.expressions import evaluate
 from shardlint.inference.interpreter.import_statements import (
-    import_fails,
     import_from,
     import_names,
-    import_succeeds,
+    of_failed_import,
+    only_known_imports,
 )
 from shardlint.inference.interpreter.loops import pick, run_for, run_while
 from shardlint.inference.interpreter.match_statements import takes
@@ -35,7 +35,7 @@ from shardlint.inference.machine.code import Code
 from shardlint.inference.semantics.discarded_results import may_be_placed, note_discarded
 from shardlint.inference.semantics.operators import binary_operation
 from shardlint.inference.semantics.variables import interrupted, watching, widened
-from shardlint.inference.syntax.node_fields import structure
+from shardlint.inference.syntax.node_fields import exception_names, leaves, may_raise, structure
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
@@ -306,42 +306,54 @@ def _fork(
 
 def _try(interpreter: Machine, node: cst.Try) -> bool:
     scope, before = interpreter.scope, dict(interpreter.scope.variables)
-    if (handler := _of_failed_import(interpreter, node)) is not None:
+    if (handler := of_failed_import(interpreter, node)) is not None:
         if handler.name is not None:
             assign(interpreter, handler.name.name, Unknown("an exception"))
         return execute_block(interpreter, handler.body.body)
-    names = frozenset(name for handler in node.handlers for name in _exception_names(handler.type))
-    handled = bool(node.handlers) and not _only_known_imports(interpreter, node)
+    # A `finally` that leaves the block swallows what is raised in it.
+    swallows = node.finalbody is not None and leaves(node.finalbody.body)
+    every = interpreter.context.caught | ({"BaseException"} if swallows else set())
+    names = frozenset(name for handler in node.handlers for name in exception_names(handler.type))
+    handled = bool(node.handlers) and not only_known_imports(interpreter, node)
+    interruptible = handled or (swallows and may_raise(node.body))
     kept = {id(found) for found in _snapshots(interpreter)}
-    with interpreter.within(caught=interpreter.context.caught | names), watching(scope) as written:
-        body_ends = _uncertain_block(interpreter, node.body.body, handled)
+    left = interpreter.frame.departures()
+    with interpreter.within(caught=every | names), watching(scope) as written:
+        body_ends = _uncertain_block(interpreter, node.body.body, interruptible)
     start = interrupted(before, written)
-    if body_ends and node.orelse is not None:
-        body_ends = _uncertain_block(interpreter, node.orelse.body.body, handled)
-    ends = [scope.variables] if body_ends else []
-    if handled:
-        for handler in node.handlers:
+    with interpreter.within(caught=every), watching(scope) as later:
+        if body_ends and node.orelse is not None:
+            body_ends = _uncertain_block(interpreter, node.orelse.body.body, interruptible)
+        ends = [scope.variables] if body_ends else []
+        for handler in node.handlers if handled else ():
             scope.variables = dict(start)
             if handler.name is not None:
                 assign(interpreter, handler.name.name, Unknown("an exception"))
             if (end := execute_branch(interpreter, handler.body.body, doubtful=True)) is not None:
                 ends.append(end)
-    scope.variables = join_variables(ends) if ends else start
+    states = list(ends)
+    if swallows:
+        # It goes on from where the block was left, or failed.
+        states += [found for found in _snapshots(interpreter) if id(found) not in kept]
+        states += [interrupted(start, later)] if interruptible or later else []
+    scope.variables = join_variables(states) if states else start
     if node.finalbody is not None:
+        above = interpreter.frame.departures()
         with watching(scope) as written:
-            if interpreter.context.caught:
+            if interpreter.context.caught and not swallows:
                 # Its effects while an exception propagates are seen by the handler that catches it.
                 normal, scope.variables = scope.variables, dict(start)
                 with interpreter.silent(), interpreter.forked(guards=False):
                     execute_block(interpreter, node.finalbody.body.body)
                 scope.variables = normal
             falls_through = execute_block(interpreter, node.finalbody.body.body)
+        if not falls_through:
+            interpreter.frame.stay(left, above)
+            return False
         # It also runs on the way out of a `return`, `break` or `continue` above.
         for found in _snapshots(interpreter):
             if id(found) not in kept:
                 found.update({name: Unknown("set by `finally`") for name in written})
-        if not falls_through:
-            return False
     return bool(ends)
 
 
@@ -358,42 +370,6 @@ def _snapshots(interpreter: Machine) -> list[dict[str, Any]]:
     frame = interpreter.frame
     jumps = frame.loops[-1] if frame.loops else None
     return [*frame.exits, *((*jumps.breaks, *jumps.continues) if jumps else ())]
-
-
-def _exception_names(node: cst.BaseExpression | None) -> list[str]:
-    """Return the names of the classes that an ``except`` clause catches; a bare one catches everything."""
-    if node is None:
-        return ["BaseException"]
-    if isinstance(node, cst.Tuple):
-        return [name for element in node.elements for name in _exception_names(element.value)]
-    if isinstance(node, cst.Attribute):
-        return [node.attr.value]
-    # An expression may catch anything.
-    return [node.value] if isinstance(node, cst.Name) else ["BaseException"]
-
-
-def _only_known_imports(interpreter: Machine, node: cst.Try) -> bool:
-    """Return whether the body only imports names that exist, so that no handler runs."""
-    lines = node.body.body
-    if not all(isinstance(line, cst.SimpleStatementLine) for line in lines):
-        return False
-    imports = [small for line in lines if isinstance(line, cst.SimpleStatementLine) for small in line.body]
-    return bool(imports) and all(import_succeeds(interpreter, small) for small in imports)
-
-
-def _of_failed_import(interpreter: Machine, node: cst.Try) -> cst.ExceptHandler | None:
-    """Return the handler that runs if the body begins with an import of a name that the release lacks."""
-    first = node.body.body[0]
-    small = first.body[0] if isinstance(first, cst.SimpleStatementLine) else None
-    if small is None or not isinstance(node, cst.Try) or node.finalbody is not None:
-        return None
-    if not node.handlers or not import_fails(interpreter, small):
-        return None
-    handler = node.handlers[0]
-    catches = handler.type is None or not {"ImportError", "Exception"}.isdisjoint(
-        _exception_names(handler.type)
-    )
-    return handler if catches else None
 
 
 def _with(interpreter: Machine, node: cst.With) -> bool:

@@ -169,6 +169,51 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         waiting.extend(parts(part))
 
 
+def exception_names(node: cst.BaseExpression | None) -> list[str]:
+    """Return the names of the classes that an ``except`` clause catches; a bare one catches everything."""
+    if node is None:
+        return ["BaseException"]
+    if isinstance(node, cst.Tuple):
+        return [name for element in node.elements for name in exception_names(element.value)]
+    if isinstance(node, cst.Attribute):
+        return [node.attr.value]
+    # An expression may catch anything.
+    return [node.value] if isinstance(node, cst.Name) else ["BaseException"]
+
+
+def leaves(block: cst.BaseSuite) -> bool:
+    """Return whether a block may leave what is around it, by a ``return``, ``break`` or ``continue``."""
+    waiting: list[tuple[cst.CSTNode, bool]] = [(block, False)]
+    while waiting:
+        node, in_loop = waiting.pop()
+        kind = type(node)
+        if kind is cst.Return or (not in_loop and kind in (cst.Break, cst.Continue)):
+            return True
+        if kind not in (cst.FunctionDef, cst.ClassDef, cst.Lambda):
+            own = node.body if isinstance(node, cst.For | cst.While) else None
+            waiting += [(part, in_loop or part is own) for part in parts(node)]
+    return False
+
+
+_INERT = (cst.Pass, cst.Break, cst.Continue, cst.Return, cst.Assign, cst.Expr)
+_CONSTANTS = (cst.Name, cst.Integer, cst.Float, cst.SimpleString)
+
+
+def may_raise(block: cst.BaseSuite) -> bool:
+    """Return whether a block does more than to assign, or return, constants and names."""
+    for line in block.body:
+        if not isinstance(line, cst.SimpleStatementLine | cst.BaseSmallStatement):
+            return True
+        for one in line.body if isinstance(line, cst.SimpleStatementLine) else (line,):
+            value = one.value if isinstance(one, cst.Return | cst.Assign | cst.Expr) else None
+            targets = one.targets if isinstance(one, cst.Assign) else ()
+            if not isinstance(one, _INERT) or not (value is None or isinstance(value, _CONSTANTS)):
+                return True
+            if not all(isinstance(target.target, cst.Name) for target in targets):
+                return True
+    return False
+
+
 def argument_slots(node: cst.Call) -> Iterator[tuple[Slot, cst.BaseExpression]]:
     """Yield the arguments of a call, each with its position or keyword."""
     starred = False
