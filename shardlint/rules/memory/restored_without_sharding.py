@@ -3,8 +3,8 @@
 ## What it does
 Finds arrays that Orbax restores without being told where to, in programs with shardings on a mesh of several
 devices, and that are not placed afterwards: from a target whose arrays are on one device, a warning; from a
-target without shardings an information; without a target only if the file also saves arrays that are on one
-device.
+target without shardings of 64 MiB or more (`max-replicated-bytes` sets the limit) an information; without a
+target only if the file also saves arrays that are on one device.
 
 ## Why is this bad?
 An array of the target that lies on one device says that the restored one should lie there as well, however it
@@ -93,6 +93,8 @@ def check(
                 "what is restored is whole on that device, however it was saved; give shardings"
             )
             yield use, Problem(text, use.place, severity=Severity.WARNING)
+            continue
+        if use.subject is not None and use.total < settings.replicated_bytes:
             continue
         what = (
             "no sharding says" if use.subject is None else f"{use.subject}{more} of the target does not say"
