@@ -115,9 +115,11 @@ def _drawn(call: Call, result: Value) -> Value:
             traits = result.traits | {(Trait.DRAWN, axis) for axis in same if result.variation.never(axis)}
             return replace(result, traits=traits, drawn_at=call.place)
     elif call.name in _DIVIDING and len(call.args) == 2:
-        return divided(rescaled(call.interpreter, "/", *call.args, result), *call.args)
+        x, y = call.args
+        return divided(rescaled(call.interpreter, "/", x, y, result), x, y)
     elif call.name in _MULTIPLYING and len(call.args) == 2:
-        result = rescaled(call.interpreter, "*", *call.args, result)
+        x, y = call.args
+        result = rescaled(call.interpreter, "*", x, y, result)
     elif rule_of(call.name) in auto_layouts.ELEMENTWISE:
         note_combined(call.interpreter, (*call.args, *call.kwargs.values()), result, call.place)
     return multiplied(call.name, with_same_values(call, result), call.args)

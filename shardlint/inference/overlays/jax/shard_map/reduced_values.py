@@ -79,7 +79,9 @@ def rescaled(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Va
         return result
     traits = result.traits
     for one, factor in ((x, y), (y, x)) if symbol == "*" else ((x, y),):
-        for trait, axis in one.traits if isinstance(one, Array) else ():
+        if not isinstance(one, Array):
+            continue
+        for trait, axis in one.traits:
             if trait is Trait.SUMMED and _is_perhaps_devices(interpreter, symbol, factor, axis, False):
                 traits -= {(trait, axis)}
             if trait in _MULTIPLIED and not _is_perhaps_devices(interpreter, symbol, factor, axis, True):
