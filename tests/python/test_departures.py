@@ -1,5 +1,5 @@
-"""Random functions with `try`, `finally` and loops, which are left in all ways: what they return is among what
-is taken for possible."""
+"""Random functions with `try`, `finally` and loops, which are left in all ways: what they return is among
+what is taken for possible."""
 
 from __future__ import annotations
 
