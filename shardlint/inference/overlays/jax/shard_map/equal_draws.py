@@ -19,6 +19,7 @@ from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.jax.explicit.results import finish_operator
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
+from shardlint.inference.overlays.jax.relevance import relevant
 from shardlint.inference.overlays.jax.shard_map import split_dimensions, varying
 from shardlint.inference.overlays.jax.shard_map.axis_order import chosen, combined_index, note_slice
 from shardlint.inference.overlays.jax.shard_map.local_numbers import note_numbers, numbered
@@ -28,7 +29,6 @@ from shardlint.inference.overlays.jax.shard_map.reduced_values import (
     rescaled,
     with_same_values,
 )
-from shardlint.inference.overlays.jax.shard_map.relevance import relevant
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.sharding.made_arrays import COUNTING, is_making, made, takes_from_host
 from shardlint.inference.overlays.jax.sharding.movement import combined, computed_in_force, keeping_rows

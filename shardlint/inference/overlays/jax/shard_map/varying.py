@@ -30,7 +30,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.operations import OPERATIONS, operation_of, reads_values
-from shardlint.inference.overlays.jax.shard_map.relevance import relevant
+from shardlint.inference.overlays.jax.relevance import relevant
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.overlays.optax import losses
