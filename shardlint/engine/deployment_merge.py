@@ -96,7 +96,8 @@ def _may_rest(finding: Finding) -> bool:
 
 def _by_default(finding: Finding) -> Finding:
     facts = () if finding.use is None else finding.use.facts
-    names = [fact.message.removeprefix(BY_DEFAULT) for fact in facts if fact.kind == "default"]
+    messages = dict.fromkeys(fact.message for fact in facts if fact.kind == "default")
+    names = [message.removeprefix(BY_DEFAULT) for message in messages]
     word = "the default" if len(names) == 1 else "the defaults"
     told = f"{word} {_listed(names)}" if names else f"{word} of what it is run with"
     severity = Severity.WARNING if finding.severity is Severity.ERROR else finding.severity

@@ -180,3 +180,13 @@ def test_a_default_is_a_number_in_any_operation() -> None:
 
 def test_a_tree_that_is_not_known_is_brought_to_the_host() -> None:
     assert not check(f"{START}import json\njax.device_get({{'a': 1, **json.load(open('x'))}})\n")
+
+
+def test_absl_runs_its_main_function_whatever_the_flags_are() -> None:
+    program = (
+        f"{START}from absl import app, flags\nflags.DEFINE_integer('rows', 7, 'rows')\n\n"
+        "def main(argv):\n    place(9)\n    place(flags.FLAGS.rows)\n\napp.run(main)\n"
+    )
+    assert (9, 16) in [use.shape for use in placed(program)]
+    errors = [finding for finding in check(program) if finding.severity is Severity.ERROR]
+    assert len(errors) == 1 and "size 9" in errors[0].message

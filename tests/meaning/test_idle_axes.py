@@ -69,3 +69,45 @@ for f in (jax.jit(lambda w, v: jax.grad(shared)(w, v)), jax.jit(lambda w, v: w -
     f(jax.device_put(w, on()), v)
 """
     assert not found(f"{HEADER}{shared}", "SHL614")
+
+
+NNX = """import optax
+from flax import nnx
+model = nnx.Linear(64, 64, rngs=nnx.Rngs(0))
+state = nnx.state(model)
+optimizer = nnx.Optimizer(model, optax.adam(0.1), wrt=nnx.Param)
+def loss_of(model, v):
+    return jnp.mean(model(v) ** 2)
+@nnx.jit
+def f(model, optimizer, v):
+    loss, grads = nnx.value_and_grad(loss_of)(model, v)
+    optimizer.update(model, grads)
+    return loss
+"""
+#: Programs that lay out what a step of nnx gets, and the axes that split nothing.
+NNX_PROGRAMS = {
+    "v = jax.device_put(v, on('x'))": "y",
+    "v = jax.device_put(v, on(None))": "xy",
+    "v = jax.device_put(v, on(('x', 'y')))": "",
+    "v = jax.device_put(v, on('x'))\nnnx.update(model, jax.device_put(state, on('y')))": "",
+    "nnx.update(model, jax.device_put(state, on('y')))": "x",
+    "nnx.update(model, jax.device_put(state, on()))": "xy",
+}
+
+
+@pytest.mark.parametrize("program", NNX_PROGRAMS)
+def test_steps_of_nnx(program: str) -> None:
+    text = f"{HEADER}{NNX}{program}\n"
+    reported = found(f"{text}f(model, optimizer, v)\n", "SHL614")
+    named = [axis for axis in "xy" if any(f'"{axis}"' in one.message for one in reported)]
+    assert named == list(NNX_PROGRAMS[program])
+    flops = "round(f.lower(model, optimizer, v).compile().cost_analysis()['flops'])"
+    ways = round(value(f"{HEADER}{NNX}", flops) / value(text, flops))
+    assert (ways == 1) == (named == ["x", "y"])
+
+
+def test_the_axes_that_a_step_of_nnx_constrains() -> None:
+    inside = """def loss_of(model, v):
+    return model(jax.lax.with_sharding_constraint(v, on(('x', 'y')))).sum()
+"""
+    assert not found(f"{HEADER}{NNX}{inside}f(model, optimizer, jax.device_put(v, on('x')))\n", "SHL614")

@@ -84,16 +84,18 @@ def flag(interpreter: Evaluator, name: str, place: Place) -> Value:
 
 
 def _run(call: Call) -> Value:
-    """``app.run(main)`` calls it with the program's name and what is left of the arguments."""
+    """``app.run(main)`` calls it with the program's name and what is left of the arguments, whatever the flags
+    are."""
     main = call.argument(0, "main")
     if main is None:
         return Unknown("absl.app.run")
     return call.interpreter.call(main, [ListValue(None)], {}, call.place)
 
 
+TABLE: dict[str, Callable[[Call], Value]] = {"absl.app.run": _run}
+
 DEFAULTS: dict[str, Callable[[Call], Value]] = {
     **{f"absl.flags.DEFINE_{kind}": _define for kind in _KINDS},
-    "absl.app.run": _run,
     **{f"ml_collections.{path}DEFINE_config_file": _define_config for path in ("config_flags.", "")},
     "ml_collections.config_flags.config_flags.DEFINE_config_file": _define_config,
 }

@@ -74,6 +74,7 @@ from shardlint.inference.overlays.flax.nnx.variables import (
     with_metadata,
 )
 from shardlint.inference.overlays.jax.shard_map.varying import computed
+from shardlint.inference.overlays.jax.transforms.idle_axes import note_gradient
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected
@@ -268,6 +269,7 @@ def _grad(call: Call) -> Value:
     aux, both = as_bool(call.kwargs.get("has_aux", Const(False))), call.name.endswith("value_and_grad")
 
     def run(inner: Call) -> Value:
+        note_gradient(inner)
         value = inner.interpreter.call(function, list(inner.args), dict(inner.kwargs), inner.place)
         number = as_int(argnums)
         if number is None or number >= len(inner.args) or aux is None:

@@ -21,11 +21,14 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax.nnx.state import variables_of
+from shardlint.inference.overlays.flax.nnx.variables import OPTIMIZER
 from shardlint.inference.overlays.jax.sharding.made_arrays import note_given
 from shardlint.inference.overlays.jax.sharding.movement import arrived
+from shardlint.inference.overlays.jax.transforms.idle_axes import note_idle_axes
 from shardlint.inference.overlays.jax.transforms.jit import function_name, given
-from shardlint.inference.overlays.jax.transforms.jit_arguments import lowers
+from shardlint.inference.overlays.jax.transforms.jit_arguments import lowers, runs
 from shardlint.inference.overlays.pytrees.nodes import Trees, is_data_node
+from shardlint.model.uses import Use
 
 _WHOLE = "flax.nnx.whole"
 _STATIC = ("static_argnums", "static_argnames")
@@ -37,29 +40,36 @@ def over_objects(call: Call, transform: str, function: Value) -> Value:
     interpreter = call.interpreter
     static = {name: call.kwargs[name] for name in _STATIC if given(call.kwargs.get(name))}
 
+    body: list[Use] = []
+
     def shown(inner: Call) -> Value:
         args, kwargs = [_show(arg) for arg in inner.args], {k: _show(v) for k, v in inner.kwargs.items()}
-        return _hide(interpreter.call(function, args, kwargs, inner.place, inner.opaque))
+        result = interpreter.call(function, args, kwargs, inner.place, inner.opaque)
+        # Outside of any jit these are all uses of the body.
+        body[:] = interpreter.uses
+        return _hide(result)
 
     traced = Native(function_name(function), shown, wraps=function)
     transformed = interpreter.call(External(transform), [traced], static, call.place)
 
     def run(inner: Call) -> Value:
-        if transform == "jax.jit" and lowers(inner):
-            _note_given(inner, function)
         args, kwargs = [_hide(arg) for arg in inner.args], {k: _hide(v) for k, v in inner.kwargs.items()}
-        return _show(interpreter.call(transformed, args, kwargs, inner.place, inner.opaque))
+        if transform != "jax.jit" or not lowers(inner):
+            return _show(interpreter.call(transformed, args, kwargs, inner.place, inner.opaque))
+        states = [_states(arg) for arg in (*inner.args, *inner.kwargs.values())]
+        trees = Trees()
+        received = [arrived(state, trees) for state in states]
+        # Variables that the program made whole, and gives to a jitted function beside split ones.
+        name, names = function_name(function), interpreter.parameter_names(function)
+        count = len(inner.args)
+        note_given(inner, name, names, states[:count], received[:count])
+        result = _show(interpreter.call(transformed, args, kwargs, inner.place, inner.opaque))
+        if runs(inner):
+            note_idle_axes(inner, name, received, _states(result), body)
+        return result
 
     name = f"{call.name.removeprefix('flax.')}({function_name(function)})"
     return interpreter.wrapped(Native(name, run, wraps=function, origin=call.place))
-
-
-def _note_given(call: Call, function: Value) -> None:
-    """Record variables that the program made whole, and gives to a jitted function beside split ones."""
-    states = [variables_of(arg) for arg in call.args]
-    trees = Trees()
-    received = [arrived(one, trees) for one in states]
-    note_given(call, function_name(function), call.interpreter.parameter_names(function), states, received)
 
 
 def _branches(call: Call) -> Value:
@@ -92,24 +102,41 @@ TABLE: dict[str, Callable[[Call], Value]] = {f"flax.nnx.{name}": _branches for n
 
 def _hide(tree: Value) -> Value:
     """Return the tree with each object in a box that is not a pytree."""
-    match tree:
-        case Tuple():
-            return replace(tree, items=tuple(map(_hide, tree.items)))
-        case ListValue(items=items) if items is not None:
-            return ListValue(list(map(_hide, items)), tree.origin)
-        case DictValue(items=known) if known is not None and tree.kind == "dict":
-            return DictValue({key: _hide(item) for key, item in known.items()}, tree.origin)
-    return LibraryObject(_WHOLE, {"value": tree}) if is_data_node(tree) else tree
+    return _map_leaves(
+        tree, lambda leaf: LibraryObject(_WHOLE, {"value": leaf}) if is_data_node(leaf) else leaf
+    )
 
 
 def _show(tree: Value) -> Value:
+    """Return the tree with each object out of its box."""
+
+    def shown(leaf: Value) -> Value:
+        return leaf.fields["value"] if isinstance(leaf, LibraryObject) and leaf.kind == _WHOLE else leaf
+
+    return _map_leaves(tree, shown)
+
+
+def _states(tree: Value) -> Value:
+    """Return the tree with the variables of each object in its place."""
+
+    def state(leaf: Value) -> Value:
+        holds = isinstance(leaf, LibraryObject) and leaf.kind == OPTIMIZER
+        return variables_of(leaf) if holds or is_data_node(leaf) else leaf
+
+    return _map_leaves(tree, state)
+
+
+def _map_leaves(tree: Value, change: Callable[[Value], Value]) -> Value:
+    """Return a tree with all that is no plain container changed."""
+
+    def below(value: Value) -> Value:
+        return _map_leaves(value, change)
+
     match tree:
         case Tuple():
-            return replace(tree, items=tuple(map(_show, tree.items)))
+            return replace(tree, items=tuple(map(below, tree.items)))
         case ListValue(items=items) if items is not None:
-            return ListValue(list(map(_show, items)), tree.origin)
+            return ListValue(list(map(below, items)), tree.origin)
         case DictValue(items=known) if known is not None and tree.kind == "dict":
-            return DictValue({key: _show(item) for key, item in known.items()}, tree.origin)
-        case LibraryObject(kind="flax.nnx.whole"):
-            return tree.fields["value"]
-    return tree
+            return DictValue({key: below(item) for key, item in known.items()}, tree.origin)
+    return change(tree)

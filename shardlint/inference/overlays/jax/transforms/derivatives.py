@@ -22,12 +22,10 @@ from shardlint.inference.overlays.jax.shard_map.reduced_values import scaled_gra
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import own_parts
 from shardlint.inference.overlays.jax.shard_map.varying import variation_of
 from shardlint.inference.overlays.jax.transforms.function_transforms import Run, Transfer, forward, transform
-from shardlint.inference.overlays.jax.transforms.idle_axes import GRADIENT
+from shardlint.inference.overlays.jax.transforms.idle_axes import note_gradient
 from shardlint.inference.overlays.jax.transforms.taint import MARK, unmarked
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
-from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Unknown
-from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.transforms.varying import UNKNOWN, Trait, Variation
 from shardlint.laws.versions.api_changes import GRADIENTS_ARE_SUMMED
 
@@ -56,8 +54,7 @@ def _transposed(call: Call) -> AbstractContextManager[None]:
 def _gradient(with_value: bool) -> Run:
     def run(call: Call, function: Value, options: dict[str, Value]) -> Value:
         """Return `grad` and `value_and_grad`: gradients have the form of the arguments."""
-        if call.interpreter.context.in_jit is True:
-            record_of_value(call.interpreter, GRADIENT, Accepted(), call.place)
+        note_gradient(call)
         args = [traced(arg) for arg in call.args]
         with _transposed(call):
             result, has_aux = forward(call, function, args), _has_aux(options)

@@ -9,6 +9,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.jax.transforms.donation import is_known
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Marker, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api
@@ -28,6 +29,12 @@ from shardlint.model.uses import (
 GRADIENT = "jax.grad(in jit)"
 #: What may lay out a part of a jitted function, though it is written outside.
 _AROUND = frozenset({Api.JIT_IN, Api.JIT_OUT, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT})
+
+
+def note_gradient(call: Call) -> None:
+    """Record that a gradient is computed, if that is inside jit."""
+    if call.interpreter.context.in_jit is True:
+        record_of_value(call.interpreter, GRADIENT, Accepted(), call.place)
 
 
 def note_idle_axes(
