@@ -84,7 +84,7 @@ def flag(interpreter: Evaluator, name: str, place: Place) -> Value:
 
 
 def _run(call: Call) -> Value:
-    """``app.run(main)`` calls it with the program's name and what is left of the arguments, whatever the flags
+    """``app.run(main)`` calls it with the program's name and its other arguments, whatever the flags
     are."""
     main = call.argument(0, "main")
     if main is None:
