@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from itertools import compress
 from operator import is_not
+from typing import TypeVar
 
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.havoc import forget
@@ -15,18 +16,22 @@ from shardlint.inference.domain.values import (
     Alternatives,
     Array,
     Const,
+    DictValue,
+    Instance,
+    ListValue,
     Tag,
     Tuple,
     Value,
     unsized,
 )
-from shardlint.inference.store.effect_log import born
+from shardlint.inference.store.effect_log import born, relate
 from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import one_of
 from shardlint.model.origins import plain_kind
 from shardlint.support.lazy_dataclass import dataclass, replace
 
+_Kind = TypeVar("_Kind", DictValue, ListValue, Instance)
 NO_TAG: Tag = frozenset()
 
 
@@ -221,18 +226,123 @@ def join_variables(states: Sequence[dict[str, Value]], tags: Sequence[Tag] = ())
 
 
 def widen(before: Value, after: Value) -> Value:
-    """Return a loop variable's widened value, given its value before and after one iteration."""
+    """Return a loop variable's widened value, given its value before and after one iteration: ``before``
+    itself, if it stands for both.
+
+    An object that an iteration makes anew, of the same form as the last one, becomes one that stands for all
+    of them; a later change of one of them is one of any.
+    """
     if same(before, after):
         return before
     if isinstance(before, Array) and isinstance(after, Array) and before.dtype == after.dtype:
-        if after.gone is not None and before == replace(after, gone=None):
-            return replace(after, gone=replace(after.gone, certain=False))
-        if before.made != after.made and replace(before, made=None) == replace(after, made=None):
-            return replace(before, made=None)
-        a, b = before.shape, after.shape
-        if a is not None and b is not None and len(a) == len(b):
-            dims = tuple(m if m == n else fresh() for m, n in zip(a, b, strict=True))
-            return Array(dims, before.dtype, numpy=before.numpy, origin=before.origin)
-        return Array(None, before.dtype, numpy=before.numpy, origin=before.origin)
+        return _widened_array(before, after)
+    if isinstance(before, Tuple) and isinstance(after, Tuple) and before.fields == after.fields:
+        if len(before.items) == len(after.items) and before.cls is after.cls:
+            return _widened_tuple(before, after)
+    elif isinstance(before, DictValue) and isinstance(after, DictValue):
+        if before.kind == after.kind and before.default is after.default is None:
+            return _widened_dict(before, after)
+    elif isinstance(before, ListValue) and isinstance(after, ListValue) and before.kind == after.kind:
+        return _widened_list(before, after)
+    elif isinstance(before, Instance) and isinstance(after, Instance) and _are_alike(before, after):
+        return _widened_instance(before, after)
     forget(Tuple((before, after)))
     return Unknown("changes in a loop")
+
+
+def _widened_array(before: Array, after: Array) -> Array:
+    if after.gone is not None and before == replace(after, gone=None):
+        return replace(after, gone=replace(after.gone, certain=False))
+    if before.made != after.made and replace(before, made=None) == replace(after, made=None):
+        return replace(before, made=None)
+    a, b = before.shape, after.shape
+    if a is None or b is None or len(a) != len(b) or before.numpy != after.numpy:
+        return Array(None, before.dtype, numpy=before.numpy, origin=before.origin)
+    if before.struct != after.struct:
+        return Array(None, before.dtype, numpy=before.numpy, origin=before.origin)
+    gone = before.gone
+    if gone != after.gone and (other := gone or after.gone) is not None:
+        gone = replace(other, certain=False)
+    variation = one_of(before.variation, after.variation)
+    kept = {
+        name: one if one == getattr(after, name) else None
+        for name in ("sharding", "typed", "committed", "drawn_at", "indexed", "laid", "made")
+        if (one := getattr(before, name)) is not None
+    }
+    return Array(
+        tuple(m if m == n else fresh() for m, n in zip(a, b, strict=True)),
+        before.dtype,
+        before.weak and after.weak,
+        before.numpy,
+        struct=before.struct,
+        origin=before.origin,
+        name=before.name,
+        varying=variation.surely,
+        may_vary=variation.perhaps,
+        equal=variation.equal,
+        summed=before.summed & after.summed,
+        traits=variation.traits,
+        gone=gone,
+        **kept,
+    )
+
+
+def _widened_all(before: Sequence[Value], after: Sequence[Value]) -> list[Value] | None:
+    """Return values, each widened; None if all stay as they were."""
+    found = [widen(a, b) for a, b in zip(before, after, strict=True)]
+    return found if any(map(is_not, found, before)) else None
+
+
+def _widened_tuple(before: Tuple, after: Tuple) -> Value:
+    items = _widened_all(before.items, after.items)
+    return before if items is None else replace(before, items=tuple(items))
+
+
+def _widened_dict(before: DictValue, after: DictValue) -> Value:
+    a, b = before.items, after.items
+    if a is None or b is None or a.keys() != b.keys():
+        forget(Tuple((before, after)))
+        return DictValue(None, before.origin, before.path, before.kind)
+    items = _widened_all(list(a.values()), [b[key] for key in a])
+    return _standing_for(
+        before
+        if items is None
+        else DictValue(dict(zip(a, items, strict=True)), before.origin, before.path, before.kind),
+        before,
+        after,
+    )
+
+
+def _widened_list(before: ListValue, after: ListValue) -> Value:
+    a, b = before.items, after.items
+    if a is None or b is None or len(a) != len(b):
+        forget(Tuple((before, after)))
+        return ListValue(None, before.origin, before.path, before.kind)
+    items = _widened_all(a, b)
+    return _standing_for(
+        before if items is None else ListValue(items, before.origin, before.path, before.kind), before, after
+    )
+
+
+def _are_alike(before: Instance, after: Instance) -> bool:
+    """Return whether two objects are of one class and hold attributes of the same names, and nothing else."""
+    if before.cls is not after.cls or before.attributes.keys() != after.attributes.keys():
+        return False
+    return not (before.opaque or after.opaque or before.forgotten or after.forgotten)
+
+
+def _widened_instance(before: Instance, after: Instance) -> Value:
+    a, b = before.attributes, after.attributes
+    values = _widened_all(list(a.values()), [b[name] for name in a])
+    if values is None:
+        return _standing_for(before, before, after)
+    stands = Instance(before.cls, dict(zip(a, values, strict=True)), False, before.origin, before.path)
+    return _standing_for(stands, before, after)
+
+
+def _standing_for(stands: _Kind, *objects: _Kind) -> _Kind:
+    """Return an object that stands for each of these: what changes one of them may change any other."""
+    for one in objects:
+        if one is not stands:
+            relate(stands, one)
+    return stands

@@ -11,9 +11,9 @@ import libcst as cst
 from shardlint.inference.conditions.narrowing import refine
 from shardlint.inference.domain.havoc import lose_position
 from shardlint.inference.domain.iteration import MAX_UNROLLED
-from shardlint.inference.domain.lattice import join_variables, same, widen
+from shardlint.inference.domain.lattice import join_variables, widen
 from shardlint.inference.domain.truthiness import truth
-from shardlint.inference.domain.values import Instance, LibraryObject, Value
+from shardlint.inference.domain.values import DictValue, Instance, LibraryObject, ListValue, Tuple, Value
 from shardlint.inference.evaluation.context import LoopState
 from shardlint.inference.evaluation.iterators import Drawn, at_most, draw, each_left, iterator_of
 from shardlint.inference.interpreter.assignment import assign
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 #: The most iterations of a ``while`` with a known test that are followed.
 _MAX_PASSES = 16
+#: The most passes in which the variables of a loop of unknown length become stable.
+_MAX_SILENT = 3
+_MADE_ANEW = frozenset({Tuple, DictValue, ListValue, Instance})
 
 
 def run_for(interpreter: Machine, node: cst.For) -> bool:
@@ -142,30 +145,42 @@ def _run_unknown(
 
     scope = interpreter.scope
     before = scope.variables
-    for _ in range(2):
+    done = False
+    for _ in range(_MAX_SILENT):
         state = LoopState()
         with interpreter.silent(), interpreter.forked(repeats=True), watching(scope) as written:
             after = _one_pass(interpreter, body, enter, dict(before), state)
-        changed = {
-            name: widen(before[name], value)
-            for name, value in after.items()
-            if name in before and not same(before[name], value)
-        }
+        changed = _changes(before, after)
         if not changed:
             done = interpreter.is_silent and not interpreter.frame.generator
             break
         before = {**before, **changed}
     else:
-        done = False
         before = {**before, **{name: Unknown("changes in a loop") for name in written if name in before}}
     if not done:
         state = LoopState()
         with interpreter.forked(repeats=True):
             after = _one_pass(interpreter, body, enter, dict(before), state)
-    after = widened(scope, before, after)
-    state.breaks[:] = [widened(scope, before, found) for found in state.breaks]
+    after = _settled(before, widened(scope, before, after))
+    state.breaks[:] = [_settled(before, widened(scope, before, found)) for found in state.breaks]
     scope.variables = join_variables([before, after]) if not endless else after
     return _leave(interpreter, state, not endless and _run_otherwise(interpreter, state, otherwise))
+
+
+def _changes(before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:
+    """Return the variables that a pass changes, widened."""
+    pairs = ((name, widen(before[name], value)) for name, value in after.items() if name in before)
+    return {name: value for name, value in pairs if value is not before[name]}
+
+
+def _settled(before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:
+    """Return the variables after a pass; the one before stands for an object that each pass makes anew."""
+    return {
+        name: widen(before[name], value)
+        if name in before and type(value) in _MADE_ANEW and type(before[name]) is type(value)
+        else value
+        for name, value in after.items()
+    }
 
 
 def _one_pass(

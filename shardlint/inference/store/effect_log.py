@@ -52,7 +52,8 @@ class Effects:
     ``entry`` counts the entry points. Objects with numbers below ``imported`` may belong to modules that
     programs share: ``journal`` has those written since the last import, by number, with their contents
     before, and ``touched`` the numbers of those that cannot be restored. ``lost`` are functions and classes
-    that went out of sight just now (see `escaped_code`).
+    that went out of sight just now (see `escaped_code`). ``related`` are, by number, the objects that the one
+    with it may be.
     """
 
     oldest: int = NOTHING
@@ -68,6 +69,7 @@ class Effects:
     imported: int = 0
     lost: list[Any] = field(default_factory=list)
     journal: dict[int, tuple[Any, State]] = field(default_factory=dict)
+    related: dict[int, list[Any]] = field(default_factory=dict)
 
 
 #: The effects of the running analysis.
@@ -132,6 +134,28 @@ def changing(thing: Any) -> None:
     _note_write(thing)
     _save(thing)
     depends(thing.born)
+    for other in EFFECTS.related.get(thing.born, ()) if EFFECTS.related else ():
+        _empty(other)
+
+
+def relate(one: Any, other: Any) -> None:
+    """Record that two objects may be one, so that a change of one may be one of the other."""
+    for a, b in ((one, other), (other, one)):
+        known = EFFECTS.related.setdefault(a.born, [])
+        if not any(b is found for found in known):
+            known.append(b)
+
+
+def _empty(thing: Any) -> None:
+    """Make the contents of a container or an instance unknown."""
+    _note_write(thing)
+    _save(thing)
+    depends(thing.born)
+    if hasattr(thing, "items"):
+        thing.items = None
+    else:
+        thing.attributes.clear()
+        thing.opaque = thing.forgotten = True
 
 
 def _save(thing: Any) -> None:
