@@ -234,6 +234,9 @@ def widen(before: Value, after: Value) -> Value:
     """
     if same(before, after):
         return before
+    if type(before) is Unknown:
+        forget(after)
+        return before
     if isinstance(before, Array) and isinstance(after, Array) and before.dtype == after.dtype:
         return _widened_array(before, after)
     if isinstance(before, Tuple) and isinstance(after, Tuple) and before.fields == after.fields:

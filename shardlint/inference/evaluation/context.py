@@ -329,7 +329,8 @@ class LoopState:
     """Variable states at the ``break`` and ``continue`` statements of a running loop.
 
     ``ended`` tells that the last pass surely left the loop. ``at`` is which of how many known items this pass
-    is for, and ``written`` are the variables that it has set so far. ``items`` are those to come.
+    is for, and ``written`` are the variables that it has set so far. ``items`` are those to come. ``changes``
+    tells that a pass changed what an object holds; in an ``unstable`` loop nothing is known of that.
     """
 
     breaks: list[dict[str, Value]] = field(default_factory=list)
@@ -338,3 +339,5 @@ class LoopState:
     at: tuple[int, int] = (0, 1)
     written: Mapping[str, object] = field(default_factory=dict)
     items: Value | None = None
+    changes: bool = False
+    unstable: bool = False

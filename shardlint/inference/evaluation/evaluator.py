@@ -18,7 +18,7 @@ from shardlint.inference.domain.values import (
     Tag,
     Value,
 )
-from shardlint.inference.evaluation.context import Context
+from shardlint.inference.evaluation.context import Context, LoopState
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.dims import Dim, Shape
@@ -96,9 +96,14 @@ class Evaluator(Protocol):
     donations: list[Donation]
 
     def forked(
-        self, repeats: bool = False, guards: bool = True, doubtful: bool = False
+        self, repeats: bool | LoopState = False, guards: bool = True, doubtful: bool = False
     ) -> AbstractContextManager[None]:
-        """Evaluate a path that may not be taken: mutation of older objects makes them unknown."""
+        """Evaluate a path that may not be taken: mutation of older objects makes them unknown.
+
+        With ``repeats`` it may be taken any number of times, as passes of a loop that run until nothing
+        changes any more, if that is given; ``guards`` means that a test decides, and ``doubtful`` that the
+        test may never have this outcome.
+        """
 
     @property
     def settings(self) -> InferenceSettings:
@@ -217,8 +222,8 @@ class Evaluator(Protocol):
     def path_since(self, path: tuple[int, ...]) -> tuple[int, ...]:
         """Return the undecided paths between a path and the current one."""
 
-    def repeated(self, forks: tuple[int, ...]) -> bool:
-        """Return whether a loop of unknown length is among these paths."""
+    def loops_among(self, forks: tuple[int, ...]) -> list[LoopState | None]:
+        """Return the loops of unknown length among these paths; None for what repeats a path otherwise."""
 
     def certain(self, path: tuple[int, ...]) -> bool:
         """Return whether an object created on this path certainly undergoes the current event."""

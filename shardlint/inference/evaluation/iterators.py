@@ -146,7 +146,7 @@ def _is_followed(interpreter: Evaluator, iterator: LibraryObject) -> bool:
         since = tuple(
             fork for fork in interpreter.path_since(iterator.path) if fork not in interpreter.bodies
         )
-        if interpreter.repeated(since):
+        if interpreter.loops_among(since):
             return False
         iterator.drawn = path
     return True

@@ -9,7 +9,7 @@ from shardlint.inference.domain.builtin_bases import HELD, held_value, holds_ite
 from shardlint.inference.domain.classes import PerhapsMissing, class_attribute, operator_method
 from shardlint.inference.domain.havoc import CODE, forget, forget_contents
 from shardlint.inference.domain.iteration import hashable
-from shardlint.inference.domain.lattice import join, options
+from shardlint.inference.domain.lattice import join, options, widen
 from shardlint.inference.domain.values import (
     Alternatives,
     Array,
@@ -248,10 +248,24 @@ def _set(
     """Return an attribute's value after it was set on paths that may not be taken, or taken repeatedly."""
     if not since:
         return value
-    if before is None or interpreter.repeated(since):
-        forget(Tuple((before or value, value)))
-        return PerhapsMissing(f"`{name}` is set on some paths only")
-    return join([before, value])
+    loops = interpreter.loops_among(since)
+    if before is not None and not loops:
+        return join([before, value])
+    if isinstance(before, Unknown):
+        forget(value)
+        return before
+    found: Value = Unknown("it is missing at first")
+    if before is not None and all(loop is not None and not loop.unstable for loop in loops):
+        found = widen(before, value)
+        if found is before:
+            return before
+    for loop in loops:
+        if loop is not None:
+            loop.changes = True
+    if not isinstance(found, Unknown):
+        return found
+    forget(Tuple((before or value, value)))
+    return PerhapsMissing(f"`{name}` is set on some paths only")
 
 
 def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, place: Place) -> None:

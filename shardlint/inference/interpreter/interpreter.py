@@ -26,7 +26,7 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.budget import MAX_DEPTH, Budget
-from shardlint.inference.evaluation.context import Context, Frame, Scope, known_call, meant
+from shardlint.inference.evaluation.context import Context, Frame, LoopState, Scope, known_call, meant
 from shardlint.inference.evaluation.deployment_mesh import verdict_if_meant
 from shardlint.inference.evaluation.evaluator import Donation
 from shardlint.inference.evaluation.path_queries import ask
@@ -124,7 +124,7 @@ class Interpreter:
         self.path: tuple[int, ...] = ()
         self.forks = 0
         #: The paths that may be taken many times.
-        self._repeating: set[int] = set()
+        self._repeating: dict[int, LoopState | None] = {}
         #: Paths that may never be taken: their test is unknown, and is no choice (see `choices`).
         self.doubtful: set[int] = set()
         #: The assumed outcomes of undecided tests on the current path.
@@ -275,15 +275,13 @@ class Interpreter:
             return Meanwhile(self, "assumed", self.assumed, None)
         return Meanwhile(self, "assumed", possible, tag)
 
-    def forked(self, repeats: bool = False, guards: bool = True, doubtful: bool = False) -> Meanwhile[None]:
-        """Evaluate a path that may not be taken: mutation of older objects makes them unknown.
-
-        With ``repeats`` it may be taken any number of times; ``guards`` means that a test decides, and
-        ``doubtful`` that the test may never have this outcome.
-        """
+    def forked(
+        self, repeats: bool | LoopState = False, guards: bool = True, doubtful: bool = False
+    ) -> Meanwhile[None]:
+        """Evaluate a path that may not be taken, as `Evaluator.forked`."""
         fork = self._fork(guards, doubtful)
         if repeats:
-            self._repeating.add(fork)
+            self._repeating[fork] = None if repeats is True else repeats
         return Meanwhile(self, "path", (*self.path, fork), None)
 
     def diverge(self, doubtful: bool, guards: bool = False) -> None:
@@ -304,9 +302,9 @@ class Interpreter:
         """Return whether a test of the program decides if the current statement runs."""
         return ask(self, "guarded")
 
-    def repeated(self, forks: tuple[int, ...]) -> bool:
-        """Return whether a loop of unknown length is among these paths."""
-        return not self._repeating.isdisjoint(forks)
+    def loops_among(self, forks: tuple[int, ...]) -> list[LoopState | None]:
+        """Return the loops of unknown length among these paths; None for what repeats a path otherwise."""
+        return [self._repeating[fork] for fork in forks if fork in self._repeating]
 
     def path_since(self, path: tuple[int, ...]) -> tuple[int, ...]:
         """Return the undecided paths between a path and the current one."""

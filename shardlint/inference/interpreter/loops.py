@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: The most iterations of a ``while`` with a known test that are followed.
 _MAX_PASSES = 16
 #: The most passes in which the variables of a loop of unknown length become stable.
-_MAX_SILENT = 3
+_MAX_SILENT = 2
 _MADE_ANEW = frozenset({Tuple, DictValue, ListValue, Instance})
 
 
@@ -145,21 +145,22 @@ def _run_unknown(
 
     scope = interpreter.scope
     before = scope.variables
-    done = False
-    for _ in range(_MAX_SILENT):
-        state = LoopState()
-        with interpreter.silent(), interpreter.forked(repeats=True), watching(scope) as written:
+    done = unstable = False
+    for number in range(_MAX_SILENT + 1):
+        state = LoopState(unstable=number == _MAX_SILENT)
+        with interpreter.silent(), interpreter.forked(repeats=state), watching(scope) as written:
             after = _one_pass(interpreter, body, enter, dict(before), state)
         changed = _changes(before, after)
-        if not changed:
+        if not changed and not state.changes:
             done = interpreter.is_silent and not interpreter.frame.generator
             break
         before = {**before, **changed}
     else:
+        unstable = True
         before = {**before, **{name: Unknown("changes in a loop") for name in written if name in before}}
     if not done:
-        state = LoopState()
-        with interpreter.forked(repeats=True):
+        state = LoopState(unstable=unstable)
+        with interpreter.forked(repeats=state):
             after = _one_pass(interpreter, body, enter, dict(before), state)
     after = _settled(before, widened(scope, before, after))
     state.breaks[:] = [_settled(before, widened(scope, before, found)) for found in state.breaks]

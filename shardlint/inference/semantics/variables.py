@@ -53,7 +53,7 @@ def _from_inside(interpreter: Machine, scope: Scope, name: str, value: Value) ->
     if not since:
         return value
     before = scope.variables.get(name)
-    if before is None or interpreter.repeated(since):
+    if before is None or interpreter.loops_among(since):
         forget(Tuple((before or value, value)))
         return Unknown(f"`{name}` is set on some paths only")
     return join([before, value])
