@@ -167,12 +167,13 @@ def _from_dict(interpreter: Evaluator, receiver: DictValue, key: Value, place: P
     found, wanted = hashable(key)
     items = receiver.items or {}
     if not found:
+        note_lookup(interpreter, items, None, place)
         if receiver.default is not None:
             forget(receiver)
         forget_contents(receiver)
         return Unknown("looked up by something unknown")
     name_links.look_up(wanted, items)
-    if wanted in items:
+    if wanted in items or receiver.default is not None:
         note_lookup(interpreter, items, wanted, place)
     if wanted in items or receiver.default is None:
         return looked_up(items.get(wanted, Unknown(f"no key {wanted!r}")), key)

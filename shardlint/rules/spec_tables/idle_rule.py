@@ -129,12 +129,12 @@ def _never_asked_for(
         if open_ or spec is None or not any(entry_axes(entry) for entry in spec.entries):
             continue
         names = sorted({one.subject for one in tries if one.subject is not None})
-        others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        left = f'"{names[0]}"' if len(names) == 1 else f'"{names[0]}" and {len(names) - 1} more'
         yield (
             use,
             Problem(
-                f'"{use.pattern}" is never asked for, and "{names[0]}"{others} that the table does not have '
-                "are left to a default: was it renamed?",
+                f'"{use.pattern}" is never asked for, and {left}, which the table does not have, '
+                f"{'is' if len(names) == 1 else 'are'} left to a default: was it renamed?",
                 use.place,
                 severity=Severity.INFO,
             ),

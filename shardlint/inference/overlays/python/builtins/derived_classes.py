@@ -28,6 +28,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.evaluation.iterators import iterator_of
+from shardlint.inference.overlays.python.builtins.spec_tables import note_lookup
 from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
@@ -156,9 +157,11 @@ def _item(call: Call) -> Value:
         missing = class_attribute(receiver.cls, "__missing__")
         if missing is not None:
             if held.items is None or not found:
+                note_lookup(call.interpreter, held.items or {}, None, call.place)
                 forget(held)
                 return Unknown("an item, or what stands for it")
             if wanted not in held.items:
+                note_lookup(call.interpreter, held.items, wanted, call.place)
                 return call.interpreter.call(Bound(missing, receiver), [key], {}, call.place)
     counted = isinstance(receiver, Instance) and class_attribute(receiver.cls, "__len__") is not None
     if counted and isinstance(held, ListValue) and held.kind == "deque":
