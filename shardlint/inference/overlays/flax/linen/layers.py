@@ -29,6 +29,7 @@ from shardlint.inference.overlays.arrays.operands import (
     shape_of,
     unresolved,
 )
+from shardlint.inference.overlays.flax.common.layer_results import layer_result
 from shardlint.inference.overlays.flax.common.layer_shapes import (
     chain,
     contracted,
@@ -61,8 +62,6 @@ from shardlint.inference.overlays.flax.linen.module_runs import Binding, Mode, k
 from shardlint.inference.overlays.flax.linen.parameters import make_variable
 from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
 from shardlint.inference.overlays.jax.shard_map.equal_draws import note_layer
-from shardlint.inference.overlays.jax.shard_map.varying import computed
-from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, product
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
@@ -135,7 +134,7 @@ class Forward:
             lambda: initialized(self.call, init, shape, self.param_dtype, flat),
             flat,
         )
-        self.read.append(variable)
+        self.read.append(replace(variable, name=name) if isinstance(variable, Array) else variable)
         return variable
 
     def state(self, collection: str, name: str, shape: Shape, dtype: str | None) -> Value:
@@ -144,10 +143,9 @@ class Forward:
         return make_variable(interpreter, self.binding, collection, name, owner, lambda: Array(shape, dtype))
 
     def computed(self, result: Value) -> Value:
-        """Return a value computed from arguments and parameters, which varies over mesh axes as they do."""
-        interpreter = self.call.interpreter
+        """Return a value computed from arguments and parameters."""
         operands = (*self.call.args[1:], *self.call.kwargs.values(), *self.read)
-        return computed(interpreter, result, operands, sure=not is_following(interpreter.context))
+        return layer_result(self.call, self.module.kind.rpartition(".")[2], result, operands)
 
     def result(self, shape: Shape | None, x: Array, params: bool = True) -> Array:
         """Return the layer's output, of the layer's dtype or the dtype that its input and parameters promote

@@ -33,6 +33,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Stop, given
 from shardlint.inference.overlays.flax.common.derived_classes import nnx_class, nnx_layer
 from shardlint.inference.overlays.flax.common.functions import functions
+from shardlint.inference.overlays.flax.common.layer_results import layer_result
 from shardlint.inference.overlays.flax.common.layer_shapes import aliases, initializer_makers
 from shardlint.inference.overlays.flax.common.metadata import map_tree
 from shardlint.inference.overlays.flax.common.parameter_uses import Owner
@@ -73,9 +74,7 @@ from shardlint.inference.overlays.flax.nnx.variables import (
     variable_spec,
     with_metadata,
 )
-from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.jax.transforms.idle_axes import note_gradient
-from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.placement.named_sharding import judge_sharding
@@ -126,11 +125,14 @@ def _forward(rule: Callable[[Forward], Value], name: str = "") -> Rule:
             result = rule(Forward(call, layer))
         except Stop as stop:
             return stop.answer(call.name)
-        if not call.interpreter.context.bound_axes or name in _PASSING:
+        if name in _PASSING:
             return result
-        held = [operand_of(field) for field in layer.fields.values() if isinstance(field, LibraryObject)]
-        operands = (*call.args[1:], *(one for one in held if isinstance(one, Array)))
-        return computed(call.interpreter, result, operands, sure=not is_following(call.interpreter.context))
+        held = {
+            key: operand_of(field) for key, field in layer.fields.items() if isinstance(field, LibraryObject)
+        }
+        params = (replace(one, name=key) for key, one in held.items() if isinstance(one, Array))
+        operands = (*call.args[1:], *params)
+        return layer_result(call, name, result, operands)
 
     return forward
 

@@ -25,9 +25,10 @@ from shardlint.inference.overlays.flax.nnx.variables import OPTIMIZER
 from shardlint.inference.overlays.jax.sharding.made_arrays import note_given
 from shardlint.inference.overlays.jax.sharding.movement import arrived
 from shardlint.inference.overlays.jax.transforms.idle_axes import note_idle_axes
-from shardlint.inference.overlays.jax.transforms.jit import function_name, given
-from shardlint.inference.overlays.jax.transforms.jit_arguments import lowers, runs
+from shardlint.inference.overlays.jax.transforms.jit import committed_arguments, function_name, given
+from shardlint.inference.overlays.jax.transforms.jit_arguments import check_devices, lowers, runs
 from shardlint.inference.overlays.pytrees.nodes import Trees, is_data_node
+from shardlint.laws.core.values import Unknown
 from shardlint.model.uses import Use
 
 _WHOLE = "flax.nnx.whole"
@@ -64,12 +65,31 @@ def over_objects(call: Call, transform: str, function: Value) -> Value:
         count = len(inner.args)
         note_given(inner, name, names, states[:count], received[:count])
         result = _show(interpreter.call(transformed, args, kwargs, inner.place, inner.opaque))
+        if not isinstance(result, Unknown) and _lie_apart(inner, function, result, trees):
+            return Unknown("JAX refuses arguments on different devices")
         if runs(inner):
             note_idle_axes(inner, name, received, _states(result), body)
         return result
 
     name = f"{call.name.removeprefix('flax.')}({function_name(function)})"
     return interpreter.wrapped(Native(name, run, wraps=function, origin=call.place))
+
+
+def _lie_apart(call: Call, function: Value, result: Value, trees: Trees) -> bool:
+    """Record arguments, objects among them, that lie on different devices; return whether there are any.
+
+    Objects are handed back, so that none of their variables is unused.
+    """
+
+    def handing_back(inner: Call) -> Value:
+        made = call.interpreter.call(function, inner.args, inner.kwargs, inner.place)
+        return Tuple((made, *filter(is_data_node, inner.args)))
+
+    numbers = range(len(call.args))
+    places = {number: call.place_of(number, "") for number in numbers}
+    held = committed_arguments(call, function, call.args, numbers, places, trees)
+    whole = Native(function_name(function), handing_back, wraps=function)
+    return check_devices(call, whole, call.args, call.kwargs, held, result)
 
 
 def _branches(call: Call) -> Value:

@@ -145,7 +145,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                     inner, function, in_shardings, args, dynamic, places, call.place, received
                 )
         elif dynamic is not None and not moves:
-            arguments = _arguments(inner, function, args, dynamic, places, trees)
+            arguments = committed_arguments(inner, function, args, dynamic, places, trees)
         if lowers(inner) and dynamic is not None:
             note_arguments(inner, interpreter.parameter_names(function), received, trees)
         names = frozenset() if static is None else static[1]
@@ -278,7 +278,7 @@ def _committed(call: Call, result: Value) -> Value:
     return map_arrays(result, commit, NO_PATH)
 
 
-def _arguments(
+def committed_arguments(
     call: Call,
     function: Value,
     args: Sequence[Value],

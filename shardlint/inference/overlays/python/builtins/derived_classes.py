@@ -28,8 +28,8 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.evaluation.iterators import iterator_of
-from shardlint.inference.overlays.python.builtins.spec_tables import note_lookup
 from shardlint.inference.evaluation.mutation import set_item
+from shardlint.inference.overlays.python.builtins.spec_tables import note_lookup
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
