@@ -30,7 +30,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays.operands import Stop, given
+from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.flax.common.derived_classes import nnx_class, nnx_layer
 from shardlint.inference.overlays.flax.common.functions import functions
 from shardlint.inference.overlays.flax.common.layer_results import layer_result
@@ -244,13 +244,10 @@ def _configure(call: Call) -> Value:
 
 
 def _jit(call: Call) -> Value:
-    """``nnx.jit(f)`` traces as `jax.jit` does; its shardings are prefixes of state, which are not
-    modelled."""
+    """``nnx.jit(f, in_shardings=, out_shardings=)`` traces as `jax.jit` does."""
     function = call.argument(0, "fun")
     if function is None or is_none(function):
         return Native("nnx.jit", lambda inner: _jit(replace(call, args=inner.args)))
-    if any(given(call.kwargs.get(name)) for name in ("in_shardings", "out_shardings")):
-        return call.unknown("shardings of state")
     return over_objects(call, "jax.jit", function)
 
 

@@ -6,18 +6,22 @@ transforms work on a copy of each pytree.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shardlint.inference.domain.values import (
+    Array,
+    Const,
     DictValue,
     External,
     LibraryObject,
     ListValue,
     Native,
+    ShardingValue,
     Tuple,
     Value,
     as_items,
+    is_none,
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax.nnx.state import variables_of
@@ -29,9 +33,11 @@ from shardlint.inference.overlays.jax.transforms.jit import committed_arguments,
 from shardlint.inference.overlays.jax.transforms.jit_arguments import check_devices, lowers, runs
 from shardlint.inference.overlays.pytrees.nodes import Trees, is_data_node
 from shardlint.laws.core.values import Unknown
+from shardlint.model.spans import Place
 from shardlint.model.uses import Use
 
 _WHOLE = "flax.nnx.whole"
+_SHARDINGS = ("in_shardings", "out_shardings")
 _STATIC = ("static_argnums", "static_argnames")
 
 
@@ -51,10 +57,15 @@ def over_objects(call: Call, transform: str, function: Value) -> Value:
         return _hide(result)
 
     traced = Native(function_name(function), shown, wraps=function)
-    transformed = interpreter.call(External(transform), [traced], static, call.place)
+    shardings = {name: call.kwargs[name] for name in _SHARDINGS if given(call.kwargs.get(name))}
+    if shardings and (static or not all(map(_is_plain, shardings.values()))):
+        return call.unknown("shardings of state")
+    transformed = None if shardings else interpreter.call(External(transform), [traced], static, call.place)
 
     def run(inner: Call) -> Value:
         args, kwargs = [_hide(arg) for arg in inner.args], {k: _hide(v) for k, v in inner.kwargs.items()}
+        if transformed is None:
+            return _laid_out(inner, traced, shardings, args, kwargs, call.place)
         if transform != "jax.jit" or not lowers(inner):
             return _show(interpreter.call(transformed, args, kwargs, inner.place, inner.opaque))
         states = [_states(arg) for arg in (*inner.args, *inner.kwargs.values())]
@@ -90,6 +101,51 @@ def _lie_apart(call: Call, function: Value, result: Value, trees: Trees) -> bool
     held = committed_arguments(call, function, call.args, numbers, places, trees)
     whole = Native(function_name(function), handing_back, wraps=function)
     return check_devices(call, whole, call.args, call.kwargs, held, result)
+
+
+def _laid_out(
+    call: Call,
+    traced: Native,
+    shardings: dict[str, Value],
+    args: Sequence[Value],
+    kwargs: dict[str, Value],
+    place: Place,
+) -> Value:
+    """Return the result of a function under ``nnx.jit(in_shardings=, out_shardings=)``. Those of an object
+    are prefixes of its state, of which nothing is claimed."""
+    options = dict(shardings)
+    if (inside := options.get("in_shardings")) is not None:
+        items = as_items(inside)
+        each = [inside] * len(args) if items is None else list(items)
+        if len(each) != len(args):
+            return call.unknown("shardings of other arguments")
+        pairs = list(zip(args, each, strict=True))
+        if any(_holds_object(arg) and not is_none(one) for arg, one in pairs):
+            return call.unknown("shardings of state")
+        options["in_shardings"] = Tuple(tuple(each))
+    transformed = call.interpreter.call(External("jax.jit"), [traced], options, place)
+    result = call.interpreter.call(transformed, list(args), kwargs, call.place, call.opaque)
+    if "out_shardings" in options and _holds_object(result):
+        return call.unknown("shardings of state")
+    return _show(result)
+
+
+def _holds_object(tree: Value) -> bool:
+    """Return whether there is, or may be, an object in a tree."""
+    if isinstance(tree, Tuple | ListValue) and tree.items is not None:
+        return any(map(_holds_object, tree.items))
+    if isinstance(tree, DictValue) and tree.items is not None:
+        return any(map(_holds_object, tree.items.values()))
+    return not isinstance(tree, Array | Const) and not is_none(tree)
+
+
+def _is_plain(shardings: Value) -> bool:
+    """Return whether shardings are known, and of arrays."""
+    if isinstance(shardings, Tuple):
+        return all(map(_is_plain, shardings.items))
+    if isinstance(shardings, DictValue) and shardings.items is not None:
+        return all(map(_is_plain, shardings.items.values()))
+    return isinstance(shardings, ShardingValue) or is_none(shardings)
 
 
 def _branches(call: Call) -> Value:
