@@ -127,7 +127,8 @@ class MoveUse(Use):
     """An array inside jit that is certainly laid out by ``before``, and asked for in another layout.
 
     ``function`` asks for it; ``after`` is None where it takes the array slice by slice along the first
-    dimension, which is split.
+    dimension, which is split. ``computed``: row by row from a batch, by a product or a layer; only the
+    layout of its rows is known, and ``before`` is otherwise as ``after``.
     """
 
     function: str
@@ -137,6 +138,7 @@ class MoveUse(Use):
     shape: Shape | Unknown
     dtype: str | None
     subject: str
+    computed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,16 +56,19 @@ def movement(mesh: Mesh, before: Spec, after: Spec, shape: Shape) -> Movement | 
     return Movement(wanted, moved, gathered)
 
 
-def gathered_rows(mesh: Mesh, before: Spec, after: Spec) -> tuple[str, ...]:
+def gathered_rows(mesh: Mesh, before: Spec, after: Spec, computed: bool) -> tuple[str, ...]:
     """Return the axes, of those that split the first dimension, that another layout leaves out, though it is
     split over the others still, and all other dimensions are as before; none where it differs otherwise.
 
-    A batch is split over all data axes; a weight that is gathered for one product loses all of them.
+    A batch is split over all data axes; a weight that is gathered for one product loses all of them. Of what
+    is ``computed`` from a batch, all may be lost, if another dimension is split.
     """
     sizes = {name: size for name, size in zip(mesh.names, mesh.sizes, strict=True) if isinstance(size, int)}
     rank = max(len(before.entries), len(after.entries))
     held, due = ([_axes(spec, i, sizes) for i in range(rank)] for spec in (before, after))
-    if not due or not due[0] or held[1:] != due[1:] or not set(due[0]) < set(held[0]):
+    if not due or held[1:] != due[1:] or not set(due[0]) < set(held[0]):
+        return ()
+    if not due[0] and not (computed and any(due[1:])):
         return ()
     return tuple(axis for axis in held[0] if axis not in due[0])
 

@@ -53,7 +53,8 @@ or placed by in_shardings, for what a constraint returns, for what is computed f
 element by element, and for what reshapes and transposes make of them. The rows of a product, or of a layer of
 Flax, are those of the batch, and split as it came. Not reported is an array that is
 gathered, so that each device keeps its part, unless only some of the axes that split the first dimension are
-left out: a batch over `("data", "fsdp")` that is asked for over `"data"`. That is an information.
+left out: a batch over `("data", "fsdp")` that is asked for over `"data"`; or all of them, where it is a
+product, or a layer's result, that stays split along another dimension. That is an information.
 
 ## References
 - https://github.com/jax-ml/jax/issues/21562
@@ -81,7 +82,7 @@ def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
     found, total = movement(use.mesh, use.before, use.after, use.shape), array_bytes(use.shape, use.dtype)
     if found is None or total is None:
         return
-    idle = gathered_rows(use.mesh, use.before, use.after) if found.gathered else ()
+    idle = gathered_rows(use.mesh, use.before, use.after, use.computed) if found.gathered else ()
     if idle:
         axes = names_text(idle)
         yield Problem(

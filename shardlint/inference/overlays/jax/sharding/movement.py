@@ -180,6 +180,7 @@ def note_constraint(
     if array.laid is None or wanted is None or interpreter.context.mapped:
         return
     before, after = layout(array.laid), layout(wanted)
+    computed = before is None
     rows = _rows(array) if before is None else None
     if rows is not None and after is not None and isinstance(rows[0].mesh, MeshValue):
         # Of the other dimensions nothing is known: they are taken for what they are asked to be.
@@ -190,7 +191,7 @@ def note_constraint(
             before = rows[0].mesh.mesh, Spec((rows[1], *others))
     if before is None or after is None or _shape(before[0]) != _shape(after[0]):
         return
-    _record(interpreter, array, before, after[1], function, place, subject)
+    _record(interpreter, array, before, after[1], function, place, subject, computed)
 
 
 def note_loop(interpreter: Evaluator, tree: Value, function: str, place: Place) -> None:
@@ -218,6 +219,7 @@ def _record(
     function: str,
     place: Place,
     subject: str | None,
+    computed: bool = False,
 ) -> None:
     origin = array.laid.origin if array.laid is not None else None
     interpreter.record(
@@ -233,5 +235,6 @@ def _record(
             shape=array.shape if array.shape is not None else Unknown("shape not known"),
             dtype=array.dtype,
             subject=subject or "the array",
+            computed=computed,
         )
     )
