@@ -1,8 +1,7 @@
 """Abstract values: what the evaluator knows of each value a program computes.
 
-Frozen values compare by content; lists, dicts and instances have identity, because programs mutate them,
-and an allocation number (``born``, see `effect_log`). ``origin`` is where a value was written, for related
-locations; it takes no part in equality.
+Frozen values compare by content; lists, dicts and instances have identity, since programs mutate them, and a
+number (``born``). ``origin`` is where a value was written, and does not count in equality.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from shardlint.inference.domain.donations import Gone
+from shardlint.inference.domain.joints import Joints
 from shardlint.inference.store.effect_log import STEADY, born
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Expr, Shape
@@ -156,17 +156,17 @@ class Slice:
 class Array:
     """An array, or its `jax.ShapeDtypeStruct`.
 
-    ``shape`` is None when even the rank is unknown. ``dtype`` is a numpy-style name (``bfloat16``)
-    or None; ``weak`` is JAX's weak type. ``numpy`` tells a numpy array from a JAX one.
-    ``sharding`` is what it was placed with; ``name`` is what the user calls it. ``typed`` is the sharding in
-    its type, None where that is not known. Inside shard_map ``varying`` are mesh axes that it varies over
-    for sure, ``may_vary`` all that it may vary over (None: any), ``equal`` as in `laws.varying.Variation`;
-    ``summed`` are axes that JAX summed it over, being a gradient; ``traits`` as in `Variation`, and
-    ``drawn_at`` is where it was drawn at random, or counted; ``indexed`` the axes of an `axis_index`, where
-    it names them in another order than the specs, and its stride. ``laid`` is the layout it certainly has
-    inside jit, on Auto axes; ``made`` is where it was made from no other array, or the jit that returned it.
-    ``committed`` is where it lies outside jit surely, a sharding (then also its ``sharding``) or devices, as
-    the program put it there, or what it was computed from. ``gone`` is the donation that deleted it.
+    ``shape`` is None when even the rank is unknown. ``dtype`` is a numpy-style name (``bfloat16``) or None;
+    ``weak`` is JAX's weak type. ``numpy`` tells a numpy array from a JAX one. ``sharding`` is what it was
+    placed with; ``name`` is what the user calls it. ``typed`` is the sharding in its type, None where that is
+    not known. Inside shard_map ``varying`` are mesh axes that it varies over for sure, ``may_vary`` all that
+    it may vary over (None: any), ``equal`` and ``traits`` as in `laws.varying.Variation`; ``summed`` are axes
+    that JAX summed it over, being a gradient; ``drawn_at`` is where it was drawn at random, or counted;
+    ``indexed`` the axes of an `axis_index`, where it names them in another order than the specs, and its
+    stride. ``laid`` is the layout it certainly has inside jit, on Auto axes; ``made`` is where it was made
+    from no other array, or the jit that returned it. ``committed`` is where it lies outside jit surely, a
+    sharding (then also its ``sharding``) or devices, as the program put it there, or what it was computed
+    from. ``gone`` is the donation that deleted it, ``joined`` where it was joined of several.
     """
 
     shape: Shape | None
@@ -189,6 +189,7 @@ class Array:
     laid: ShardingValue | None = field(default=None, compare=False)
     made: Place | None = field(default=None, compare=False)
     gone: Gone | None = None
+    joined: Joints | None = None
 
     @property
     def variation(self) -> Variation:
@@ -201,7 +202,7 @@ class Array:
         return Array(
             self.shape, self.dtype, self.weak, self.numpy, self.sharding, self.struct, self.origin, self.name,
             variation.surely, self.typed, self.committed, variation.perhaps, variation.equal, summed,
-            variation.traits, self.drawn_at,
+            variation.traits, self.drawn_at, joined=self.joined,
         )  # fmt: skip
 
 
@@ -220,10 +221,8 @@ class Devices:
 
 @dataclass(frozen=True, slots=True)
 class MeshValue:
-    """A mesh. ``name`` is the variable that holds it; ``ids`` are its devices', as in `Devices`.
-
-    ``entered`` is where it was set, if it is the one in force.
-    """
+    """A mesh. ``name`` is the variable that holds it; ``ids`` are its devices', as in `Devices`; ``entered``
+    is where it was set, if it is the one in force."""
 
     mesh: Mesh
     origin: Place | None = field(default=None, compare=False)

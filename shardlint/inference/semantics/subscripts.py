@@ -37,9 +37,10 @@ from shardlint.inference.evaluation.disjunction import each_pair
 from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.arrays.methods import index
+from shardlint.inference.overlays.jax import joined_parts
 from shardlint.inference.overlays.jax.explicit.results import finish_index
 from shardlint.inference.overlays.jax.shard_map.axis_order import chosen
-from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed, split_of
 from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.jax.sharding.device_arrays import index_devices
 from shardlint.inference.overlays.object_protocol import object_item
@@ -64,6 +65,8 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
         made = computed(interpreter, found, (receiver, key))
         call = Call(interpreter, "[]", [receiver, key], {}, place)
         made = followed(call, "[]", made) if interpreter.context.bound_axes else made
+        if receiver.joined is not None and isinstance(made, Array):
+            made = joined_parts.followed(call, "[]", (receiver, key), made, split_of(made))
         return chosen(interpreter, "[]", (receiver, key), made) if interpreter.context.orders else made
     if isinstance(receiver, Devices):
         return index_devices(receiver, key)

@@ -37,6 +37,7 @@ class Trait(StrEnum):
     INDEX: a place in a dimension of which each device has a part. TOTAL: the sum over all devices, and
     AGAIN: such a sum to which each device added something of its own. COUNTED: what lies on a device is
     chosen by its number, in another order than that of the specs; SHUFFLED: gathered in such an order.
+    JOINED: a piece of several arrays that were joined before they were split.
     """
 
     SPLIT = "split"
@@ -61,6 +62,7 @@ class Trait(StrEnum):
     AGAIN = "again"
     COUNTED = "counted"
     SHUFFLED = "shuffled"
+    JOINED = "joined"
 
 
 #: Traits of numbers that lose them unless they are only added up.

@@ -206,7 +206,8 @@ def _nbytes(a: Array) -> Value:
 
 
 def _transposed(a: Array) -> Value:
-    return replace(a, shape=a.shape[::-1] if a.shape is not None else None, sharding=None, name=None)
+    shape = a.shape[::-1] if a.shape is not None else None
+    return replace(a, shape=shape, sharding=None, name=None, joined=None)
 
 
 def _matrix_transposed(a: Array) -> Value:
@@ -214,7 +215,7 @@ def _matrix_transposed(a: Array) -> Value:
         shape = layout.swapped(a.shape, -2, -1)
     except Stop as stop:
         return stop.answer("mT")
-    return replace(a, shape=shape, sharding=None, name=None)
+    return replace(a, shape=shape, sharding=None, name=None, joined=None)
 
 
 def _real(a: Array) -> Value:
@@ -235,7 +236,10 @@ def at_index(at: LibraryObject, key: Value) -> Value:
 
     def set_to(call: Call) -> Value:
         found = finish_update(call, array, key, updated)
-        return computed(call.interpreter, found, (updated, key, *call.args, *call.kwargs.values()))
+        made = computed(call.interpreter, found, (updated, key, *call.args, *call.kwargs.values()))
+        if not isinstance(found, Array) or not isinstance(made, Array):
+            return made
+        return replace(made, laid=found.laid)
 
     def get(call: Call) -> Value:
         found = finish_update(call, array, key, index(updated, key))

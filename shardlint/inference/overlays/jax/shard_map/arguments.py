@@ -21,6 +21,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import Shard
+from shardlint.inference.overlays.jax import joined_parts
 from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import cut
 from shardlint.inference.overlays.jax.sharding.placement_check import (
@@ -193,7 +194,7 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
     if isinstance(inside, MeshValue) and local is not None:
         followed = region.traced or AxisType.EXPLICIT not in inside.mesh.types
         typed = local_type(inside.mesh, array.typed, len(local)) if followed else None
-    return Array(
+    shard = Array(
         local,
         array.dtype,
         array.weak,
@@ -209,6 +210,7 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
         else cut(sorted(axes | (region.manual or axes)), leaf.spec, len(local)),
         typed=typed,
     )
+    return joined_parts.cut(array, shard, leaf.spec, mesh)
 
 
 def _inferred(array: Array, region: Region) -> Value:

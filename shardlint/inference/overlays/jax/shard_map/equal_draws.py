@@ -14,6 +14,7 @@ from shardlint.inference.domain.values import Array, Value, as_int
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.methods import binary
+from shardlint.inference.overlays.jax import joined_parts
 from shardlint.inference.overlays.jax.explicit import auto_layouts
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.jax.explicit.results import finish_operator
@@ -54,13 +55,15 @@ _MULTIPLYING = frozenset({"jax.numpy.multiply", "jax.lax.mul"})
 
 def finish_call(call: Call, result: Value) -> Value:
     """Return the result of a call with its variation, as `varying.finish_call`, and its traits."""
-    found = varying.finish_call(call, result)
+    found = joined_parts.joined(call, varying.finish_call(call, result))
     if call.interpreter.context.bound_axes:
         note_slice(call)
         found = numbered(call, split_dimensions.followed(call, call.name, _drawn(call, found)))
+        found = _joined(call, call.name, call.args, found)
         if not call.interpreter.context.orders or not (rule_of(call.name) or varying.computes(call.name)):
             return found
         return chosen(call.interpreter, call.name, (*call.args, *call.kwargs.values()), found)
+    found = joined_parts.followed(call, call.name, call.args, found, None)
     if call.interpreter.context.in_jit is not True:
         if not runs_eagerly(call.interpreter):
             return found
@@ -73,6 +76,11 @@ def finish_call(call: Call, result: Value) -> Value:
     if is_making(call.name) or call.name in _DRAWS:
         return made(call, found)
     return auto_layouts.followed(call, call.name, found)
+
+
+def _joined(call: Call, name: str, operands: Sequence[Value], result: Value) -> Value:
+    layout = split_dimensions.split_of(result) if isinstance(result, Array) else None
+    return joined_parts.followed(call, name, operands, result, layout)
 
 
 def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Place | None) -> Value:
@@ -91,6 +99,8 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
     if interpreter.context.orders and (symbol not in ("==", "!=") or 0 not in (as_int(x), as_int(y))):
         # The first device is the same in every order.
         found = chosen(interpreter, f"2 {symbol}", (x, y), found)
+    if place is not None:
+        found = _joined(Call(interpreter, symbol, [x, y], {}, place), f"2 {symbol}", (x, y), found)
     if symbol != "@":
         return combined(interpreter, found, (x, y))
     return keeping_rows(interpreter, found, x) if _is_matrix(y) else found

@@ -9,6 +9,7 @@ from shardlint.inference.overlays.jax.shard_map.axis_order import note_returned
 from shardlint.inference.overlays.jax.shard_map.local_numbers import note_indices
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_multiplied
 from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region, orders_in
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import split_of
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     laid_out,
     mesh_facts,
@@ -92,6 +93,7 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
         return Unknown("what shard_map returns")
     _note_copies(call, mapped, region, array, leaf, name)
     _note_means(call, mapped, region, array, name)
+    _note_glued(call, mapped, region, array, leaf, name)
     if region.checked is False:
         note_multiplied(call, array, _of_several(mesh.mesh), name, "with check_vma=False")
     note_indices(call, array, mesh.mesh, leaf.spec, name)
@@ -227,6 +229,33 @@ def _note_means(call: Call, mapped: Mapped, region: Region, array: Array, name: 
             record_of_value(
                 call.interpreter, f"{mapped.name}(means)", Accepted(), call.place, facts=facts, silent=silent
             )
+
+
+def _note_glued(call: Call, mapped: Mapped, region: Region, array: Array, leaf: SpecValue, name: str) -> None:
+    """Record a result that is split along one dimension, and put together along another."""
+    assert isinstance(region.mesh, MeshValue)
+    layout, shape = split_of(array), array.shape or ()
+    held = _dimensions(layout) if layout is not None else {}
+    for axis, due in _dimensions(leaf.spec).items():
+        at = held.get(axis)
+        if at is None or at == due or axis in region.outer or equal(shape[at], 1) is not False:
+            continue
+        if axis in _of_several(region.mesh.mesh):
+            silent = (
+                f'{name} is split over "{axis}" along dimension {at}, and its spec puts the parts together '
+                f"along dimension {due}"
+            )
+            place = leaf.places[due] if due < len(leaf.places) else None
+            facts = [*mesh_facts(region.mesh)]
+            place = _stated(call, mapped, place or leaf.origin, facts)
+            record_of_value(
+                call.interpreter, f"{mapped.name}(glued)", Accepted(), place, facts=facts, silent=silent
+            )
+
+
+def _dimensions(spec: Spec) -> dict[str, int]:
+    """Return the dimension that each axis of a spec splits."""
+    return {axis: at for at, entry in enumerate(spec.entries) for axis in entry_axes(entry)}
 
 
 def _of_several(mesh: Mesh) -> list[str]:

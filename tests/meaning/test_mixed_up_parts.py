@@ -1,0 +1,101 @@
+"""Pieces that a body takes apart, and that specs put together: reported where the whole is another than
+without devices."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from consequences import found, of_pages, value
+from support.sizes import size
+
+HEADER = """import jax, jax.numpy as jnp, numpy as np
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("x", "y"))
+parts = [jnp.sin(jnp.arange(8.0 * n)).reshape(8, n) + i for i, n in enumerate(SIZES)]
+w = jnp.cos(jnp.arange(64.0)).reshape(8, 8)
+ends = ENDS
+def on(body, first, *args):
+    specs = {"in_specs": (first, *[P()] * (len(args) - 1)), "out_specs": P(None, "y")}
+    return jax.shard_map(body, mesh=mesh, **specs)(*args)
+def interleaved(parts):
+    return jnp.concatenate([part.reshape(8, 4, -1) for part in parts], -1).reshape(8, -1)
+"""
+#: Ways to join the parts, and whether they lie one after the other.
+JOINS = {
+    "jnp.concatenate(parts, axis=1)": True,
+    "jnp.concatenate(parts, -1) * 2 + 1": True,
+    "lax.concatenate(parts, 1).astype(jnp.float32)": True,
+    "np.concatenate([np.asarray(part) for part in parts], axis=1)": True,
+    "jax.jit(lambda parts: jnp.concatenate(parts, axis=1))(parts)": True,
+    "interleaved(parts)": False,
+}
+#: Ways to take a piece apart whose parts are `k` times smaller.
+BODIES = (
+    "lambda m: jnp.concatenate("
+    "[p * (i + 1) for i, p in enumerate(jnp.split(m, [e // k for e in ends[:-1]], 1))], 1)",
+    "lambda m: m[:, : ends[0] // k] * 2",
+    "lambda m: m[..., ends[-2] // k :] - 1",
+    "lambda m: jnp.split(w @ jnp.tanh(m), [e // k for e in ends[:-1]], axis=-1)[0]",
+    "lambda m: jnp.split(jnp.einsum('ab,bc->ac', w, m), [e // k for e in ends[:-1]], axis=-1)[1]",
+    "lambda m: jnp.tanh(m).sum(0, keepdims=True)",
+    "lambda m: m * 2",
+)  # fmt: skip
+CASES = [*itertools.product(JOINS, BODIES)]
+
+
+@pytest.mark.parametrize(("join", "body"), CASES)
+def test_pieces_taken_apart_at_joints(join: str, body: str) -> None:
+    rng = random.Random(f"{join} {body}")
+    for _ in range(size("SHARDLINT_JOINED_CASES", 1, 3)):
+        sizes = [4 * rng.randint(2, 4) for _ in range(rng.choice((2, 3)))]
+        header = HEADER.replace("SIZES", str(sizes)).replace("ENDS", str([*itertools.accumulate(sizes)]))
+        program = (
+            f"{header}k = 4\ny = on({body}, P(None, 'y'), {join})\n"
+            f"k = 1\nz = ({body})({join if JOINS[join] else 'jnp.concatenate(parts, axis=1)'})\n"
+        )
+        # The parts of a device are beside each other in the result, as the body leaves them.
+        differs = value(
+            program,
+            "not np.allclose(np.sort(np.ravel(y)), np.sort(np.ravel(z)), atol=1e-3)",
+        )
+        assert bool(found(program, "SHL323")) == differs, program
+
+
+#: Bodies whose results are put together, and where: along the dimension that is split, or another.
+RESULTS = (
+    ("lambda m: m + 1", "P(None, 'y')"),
+    ("lambda m: m + 1", "P('y')"),
+    ("lambda m: m.T", "P('y')"),
+    ("lambda m: m.T", "P(None, 'y')"),
+    ("lambda m: m.at[0].set(1.0)", "P('y')"),
+    ("lambda m: m.at[0].set(1.0)", "P(None, 'y')"),
+    ("lambda m: w @ m", "P('y', None)"),
+    ("lambda m: w @ m", "P(None, 'y')"),
+    ("lambda m: lax.all_to_all(m, 'y', 0, 1, tiled=True)", "P('y')"),
+    ("lambda m: m.sum(1, keepdims=True)", "P('y')"),
+    ("lambda m: m[:, :1]", "P('y')"),
+    ("lambda m: m[None]", "P(None, 'y')"),
+    ("lambda m: m[None]", "P(None, None, 'y')"),
+    ("lambda m: jax.vmap(lambda r: r * 2, in_axes=1)(m)", "P('y')"),
+)
+
+
+@pytest.mark.parametrize(("body", "out"), RESULTS)
+def test_results_put_together_along_another_dimension(body: str, out: str) -> None:
+    program = f"""{HEADER.replace("SIZES", "[8, 8]").replace("ENDS", "[8]")}
+m = parts[0]
+y = jax.shard_map({body}, mesh=mesh, in_specs=P(None, "y"), out_specs={out}, check_vma=False)(m)
+z = {"m" if "all_to_all" in body else f"({body})(m)"}
+"""
+    same_shape = value(program, "y.shape == z.shape")
+    told = bool(found(program, "SHL323"))
+    assert told <= (not same_shape), program
+    assert told or same_shape or "sum" in body or ":1" in body, program
+
+
+def test_the_page_computes_others_numbers_and_then_right_ones() -> None:
+    right = "np.asarray(good.up).sum() * 0 + good.y"
+    assert of_pages("SHL323", f"not np.allclose(bad.y, {right})")
