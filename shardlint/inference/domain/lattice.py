@@ -27,10 +27,12 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.store.effect_log import born, relate
 from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import Unknown
-from shardlint.laws.transforms.varying import one_of
+from shardlint.laws.transforms.varying import of_a_loop, one_of
 from shardlint.model.origins import plain_kind
 from shardlint.support.lazy_dataclass import dataclass, replace
 
+#: What is known of an array and does not tell it from another.
+_NOT_COMPARED = ("sharding", "drawn_at", "indexed", "laid", "made")
 _Kind = TypeVar("_Kind", DictValue, ListValue, Instance)
 NO_TAG: Tag = frozenset()
 
@@ -266,13 +268,13 @@ def _widened_array(before: Array, after: Array) -> Array:
     gone = before.gone
     if gone != after.gone and (other := gone or after.gone) is not None:
         gone = replace(other, certain=False)
-    variation = one_of(before.variation, after.variation)
+    variation = of_a_loop(before.variation, after.variation)
     kept = {
         name: one if one == getattr(after, name) else None
-        for name in ("sharding", "typed", "committed", "drawn_at", "indexed", "laid", "made")
+        for name in _NOT_COMPARED
         if (one := getattr(before, name)) is not None
     }
-    return Array(
+    both = Array(
         tuple(m if m == n else fresh() for m, n in zip(a, b, strict=True)),
         before.dtype,
         before.weak and after.weak,
@@ -281,6 +283,8 @@ def _widened_array(before: Array, after: Array) -> Array:
         origin=before.origin,
         name=before.name,
         varying=variation.surely,
+        typed=before.typed if before.typed == after.typed else None,
+        committed=before.committed if before.committed == after.committed else None,
         may_vary=variation.perhaps,
         equal=variation.equal,
         summed=before.summed & after.summed,
@@ -288,6 +292,7 @@ def _widened_array(before: Array, after: Array) -> Array:
         gone=gone,
         **kept,
     )
+    return before if both == before and None not in kept.values() else both
 
 
 def _widened_all(before: Sequence[Value], after: Sequence[Value]) -> list[Value] | None:

@@ -12,7 +12,7 @@ from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.lattice import combined, join_variables
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.unknown_choices import is_doubtful
-from shardlint.inference.domain.values import NONE, ClassValue, External, Never, Value
+from shardlint.inference.domain.values import NONE, ClassValue, External, Never, Value, as_items
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.disjunction import met
 from shardlint.inference.evaluation.mutation import augment
@@ -32,6 +32,7 @@ from shardlint.inference.interpreter.loops import pick, run_for, run_while
 from shardlint.inference.interpreter.match_statements import takes
 from shardlint.inference.interpreter.with_statements import enter_contexts
 from shardlint.inference.machine.code import Code
+from shardlint.inference.overlays.jax.transforms.stacked_copies import note_drift
 from shardlint.inference.semantics.discarded_results import may_be_placed, note_discarded
 from shardlint.inference.semantics.operators import binary_operation
 from shardlint.inference.semantics.variables import interrupted, watching, widened
@@ -133,6 +134,16 @@ def _is_name(node: cst.BaseExpression) -> bool:
     return type(node) is cst.Name
 
 
+def _dotted(node: cst.BaseExpression) -> str:
+    """Return the text of a name with attributes."""
+    names = []
+    while type(node) is cst.Attribute:
+        names.append(node.attr.value)
+        node = node.value
+    assert type(node) is cst.Name
+    return ".".join((node.value, *reversed(names)))
+
+
 def _never_returns(interpreter: Machine, node: cst.BaseExpression) -> bool:
     """Return whether a call, as a statement, ends the program or the test that it is in."""
     if type(node) is not cst.Call:
@@ -151,10 +162,26 @@ def _assign(interpreter: Machine, node: cst.Assign) -> bool:
     learn_rank(interpreter, node)
     read = interpreter.versions_read
     value = of_version(interpreter, evaluate(interpreter, node.value), read)
+    if type(node.value) is cst.Call:
+        _note_replaced(interpreter, node.value, node.targets[0].target, value)
     for target in node.targets:
         assign(interpreter, target.target, value)
         note_alias(interpreter, target.target, node.value)
     return type(value) is not Never
+
+
+def _note_replaced(interpreter: Machine, call: cst.Call, target: cst.BaseExpression, value: Value) -> None:
+    """Compare what a call was given with what takes its place: ``state, loss = step(state, batch)``."""
+    targets, values = [target], [value]
+    if type(target) is cst.Tuple:
+        targets = [element.value for element in target.elements]
+        values = list(as_items(value) or ())
+    if len(targets) != len(values) or interpreter.context.in_jit is not False or interpreter.context.test:
+        return
+    names = {_dotted(arg.value): arg.value for arg in call.args if _is_name(arg.value)}
+    for one, new in zip(targets, values, strict=True):
+        if _is_name(one) and (given := names.get(name := _dotted(one))) is not None:
+            note_drift(interpreter, evaluate(interpreter, given), new, name, interpreter.place(call))
 
 
 def _annotated(interpreter: Machine, node: cst.AnnAssign) -> bool:

@@ -38,6 +38,7 @@ class Trait(StrEnum):
     AGAIN: such a sum to which each device added something of its own. COUNTED: what lies on a device is
     chosen by its number, in another order than that of the specs; SHUFFLED: gathered in such an order.
     JOINED: a piece of several arrays that were joined before they were split.
+    DRIFTING: the same on all devices at first, and another value on each after a round of a loop.
     """
 
     SPLIT = "split"
@@ -60,6 +61,7 @@ class Trait(StrEnum):
     INDEX = "index"
     TOTAL = "total"
     AGAIN = "again"
+    DRIFTING = "drifting"
     COUNTED = "counted"
     SHUFFLED = "shuffled"
     JOINED = "joined"
@@ -77,6 +79,7 @@ _FLEETING = frozenset(
         Trait.INDEX,
         Trait.TOTAL,
         Trait.AGAIN,
+        Trait.DRIFTING,
     }
 )
 #: Traits of values that are the same on all devices.
@@ -179,6 +182,13 @@ def one_of(first: Variation, second: Variation) -> Variation:
     return Variation(
         first.surely & second.surely, perhaps, first.equal & second.equal, first.traits & second.traits
     )
+
+
+def of_a_loop(before: Variation, after: Variation) -> Variation:
+    """Return the variation of a loop's variable, given that before and after one round."""
+    drifting = before.axes_of(Trait.DRIFTING) | (before.equal & after.axes_of(Trait.SPLIT))
+    found = one_of(before, after)
+    return replace(found, traits=found.traits | {(Trait.DRIFTING, axis) for axis in drifting})
 
 
 def disagreement(first: Variation, second: Variation) -> Axes:

@@ -2,7 +2,8 @@
 
 ## What it does
 Finds results of a `shard_map` with `check_vma=False` that vary over a mesh axis which their `out_specs` do
-not name, and `flax.jax_utils.unreplicate` of numbers that a `pmap` returned different on each device.
+not name; `flax.jax_utils.unreplicate` of numbers that a `pmap` returned different on each device; and copies
+of `flax.jax_utils.replicate` that the program replaces by such numbers (`state, loss = step(state, batch)`).
 
 ## Why is this bad?
 Each device along the axis holds another value, and the spec promises one value for all of them. With the
@@ -78,6 +79,11 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
         yield Problem(
             f"{use.silent}, and the first device's is taken for that of all; reduce it there with "
             "jax.lax.pmean or psum",
+            use.place,
+        )
+    elif use.silent is not None and use.function == "jax.pmap(drifting)":
+        yield Problem(
+            f"{use.silent} from device to device: average the gradients there with jax.lax.pmean",
             use.place,
         )
 

@@ -21,6 +21,10 @@ from shardlint.model.uses import CopiesUse, Fact
 COPIES = "_device_put_sharded"
 #: The trait of a stack whose items certainly differ: each is what one device of a `pmap` returned.
 UNLIKE = (Trait.SPLIT, COPIES)
+#: The rank of a stack of vectors.
+_RANK_OF_VECTORS = 2
+#: The trait of a stack of copies that becomes one of items that differ, in a loop.
+DRIFTING = (Trait.DRIFTING, COPIES)
 
 
 def copies_of(array: Array) -> Place | None:
@@ -78,7 +82,7 @@ def _record(interpreter: Evaluator, array: Array, subject: str, made: Place, pla
 def note_unlike(call: Call, tree: Value) -> None:
     """Record a stack of numbers that differ from device to device, of which the first is taken for all."""
     for array, path in arrays_at(tree):
-        if UNLIKE in array.traits and (array.dtype or "").startswith(("float", "bfloat")):
+        if UNLIKE in array.traits and _is_number(array):
             name = f"{call.interpreter.written(call.place_of(0, 'tree')) or ''}{path}"
             what = f"`{name}`" if name else "the stack"
             silent = f"{what} differs from device to device of the `pmap` that returned it"
@@ -86,3 +90,29 @@ def note_unlike(call: Call, tree: Value) -> None:
                 call.interpreter, "flax.jax_utils.unreplicate", Accepted(), call.place, silent=silent
             )
             return
+
+
+def note_drift(interpreter: Evaluator, given: Value, returned: Value, name: str, place: Place) -> None:
+    """Record that numbers that differ from device to device take the place of a tree of copies, of most of
+    them surely and of the others perhaps, or have done so in a loop."""
+    later = {path: one for one, path in arrays_at(returned)}
+    copies = [
+        (one, later[path])
+        for one, path in arrays_at(given)
+        if _is_number(one) and _is_copied(one) and path in later
+    ]
+    apart = [one for one, new in copies if DRIFTING in one.traits or UNLIKE in new.traits]
+    # Running statistics, which are vectors, may differ beside parameters of which nothing is known.
+    matrices = any(len(one.shape or ()) > _RANK_OF_VECTORS for one in apart)
+    if not matrices or 2 * len(apart) <= len(copies) or any(COPIES in new.equal for _, new in copies):
+        return
+    what = f"`{name}` holds the same on each device at first, and what a `pmap` returns for it differs"
+    record_of_value(interpreter, "jax.pmap(drifting)", Accepted(), place, silent=what)
+
+
+def _is_copied(array: Array) -> bool:
+    return COPIES in array.equal or DRIFTING in array.traits
+
+
+def _is_number(array: Array) -> bool:
+    return (array.dtype or "").startswith(("float", "bfloat"))
