@@ -99,6 +99,14 @@ def stepped(
     return (map_arrays(updates, vary) if interpreter.context.bound_axes else updates), rest
 
 
+def state_after(interpreter: Evaluator, state: Value, varies: Variation) -> Value:
+    """Return a state after an update: like the old one, but for what it varies over."""
+    new = updated(state)
+    if not interpreter.context.bound_axes:
+        return new
+    return map_arrays(new, lambda array, _: array.vary(replace(varies, traits=array.traits)))
+
+
 def added(interpreter: Evaluator, params: Value, updates: Value) -> Value:
     """Return parameters plus their updates: like the old ones, but for what they vary over."""
     new = map_arrays(like(params), lambda array, _: replace(array, made=None))

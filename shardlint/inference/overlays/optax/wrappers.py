@@ -7,7 +7,6 @@ placeholder for parameters, as optax does.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from functools import partial
 
 from shardlint.inference.domain.values import (
@@ -38,11 +37,10 @@ from shardlint.inference.overlays.optax.states import (
     is_callable,
     like,
     masked,
+    state_after,
     stepped,
     transformation,
-    updated,
 )
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
 
@@ -170,10 +168,7 @@ def _update(call: Call) -> Value:
     updates, varies = stepped(
         call.interpreter, grads, [state, *call.args[3:], *call.kwargs.values()], follows
     )
-    new = updated(state)
-    if call.interpreter.context.bound_axes:
-        new = map_arrays(new, lambda array, _: array.vary(replace(varies, traits=array.traits)))
-    return Tuple((updates, new))
+    return Tuple((updates, state_after(call.interpreter, state, varies)))
 
 
 def _apply_updates(call: Call) -> Value:

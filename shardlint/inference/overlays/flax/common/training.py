@@ -26,11 +26,12 @@ from shardlint.inference.overlays.optax.states import (
     added,
     follows_gradients,
     like,
+    state_after,
     stepped,
-    updated,
 )
 from shardlint.inference.overlays.pytrees.nodes import with_parts
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.varying import UNKNOWN
 
 TRAIN_STATE = "flax.training.train_state.TrainState"
 #: Parameters under this key are replaced by their gradients.
@@ -86,12 +87,13 @@ def _apply_gradients(call: Call) -> Value:
     params = attributes.get("params", Unknown("the parameters are not known"))
     grads, held = call.kwargs.get("grads"), attributes.get("opt_state", Unknown("not known"))
     updates: Value = Unknown("no gradients")
+    varies = UNKNOWN
     if grads is not None:
         follows = follows_gradients(attributes.get("tx"))
-        updates, _ = stepped(call.interpreter, grads, (held, params), follows)
+        updates, varies = stepped(call.interpreter, grads, (held, params), follows)
     made: dict[str, Value] = {
         "params": added(call.interpreter, params, updates),
-        "opt_state": updated(attributes.get("opt_state", Unknown("the optimizer's state is not known"))),
+        "opt_state": state_after(call.interpreter, held, varies),
         "step": like(step) if isinstance(step, Array) else Unknown("how many steps it took"),
     }
     return with_parts(state, {**made, **changes})
