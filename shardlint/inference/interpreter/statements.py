@@ -136,12 +136,9 @@ def _is_name(node: cst.BaseExpression) -> bool:
 
 def _dotted(node: cst.BaseExpression) -> str:
     """Return the text of a name with attributes."""
-    names = []
-    while type(node) is cst.Attribute:
-        names.append(node.attr.value)
-        node = node.value
-    assert type(node) is cst.Name
-    return ".".join((node.value, *reversed(names)))
+    if type(node) is cst.Attribute:
+        return f"{_dotted(node.value)}.{node.attr.value}"
+    return node.value if type(node) is cst.Name else ""
 
 
 def _never_returns(interpreter: Machine, node: cst.BaseExpression) -> bool:
