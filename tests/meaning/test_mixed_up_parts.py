@@ -64,6 +64,18 @@ def test_pieces_taken_apart_at_joints(join: str, body: str) -> None:
         assert bool(found(program, "SHL323")) == differs, program
 
 
+@pytest.mark.parametrize("count", [2, 4, 8, 16])
+def test_whole_parts_are_no_mistake(count: int) -> None:
+    """Chunks in the order of zigzag attention: each device has a whole number of them."""
+    program = f"""{HEADER.replace("SIZES", str([64 // count] * count)).replace("ENDS", "[]")}
+order = [i // 2 if i % 2 == 0 else {count} - 1 - i // 2 for i in range({count})]
+m = jnp.concatenate([parts[i] for i in order], axis=1)
+y = on(lambda m: jnp.concatenate([m[:, :8] * 2, m[:, 8:]], 1), P(None, "y"), m)
+"""
+    # Of two parts, a device has a piece of one; of more, whole parts.
+    assert bool(found(program, "SHL323")) == (count == 2), program
+
+
 #: Bodies whose results are put together, and where: along the dimension that is split, or another.
 RESULTS = (
     ("lambda m: m + 1", "P(None, 'y')"),

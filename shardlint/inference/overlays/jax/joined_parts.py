@@ -91,6 +91,14 @@ def cut(array: Array, shard: Array, spec: Spec, mesh: Mesh) -> Array:
     if ways < 2 or any(joint % ways for joint in joints):
         return shard
     local = tuple(joint // ways for joint in joints)
+    size = shard.shape[at]
+    if not isinstance(size, int) or (len(joints) + 1 >= ways and not any(joint % size for joint in joints)):
+        # Each device has whole arrays.
+        return shard
+    pieces = (frozenset(joint - size * device for joint in joints) for device in range(ways))
+    if not frozenset.intersection(*pieces).isdisjoint(local):
+        # All devices have a joint where they may take their piece apart.
+        return shard
     traits = shard.traits | {(Trait.JOINED, axis) for axis in axes}
     return replace(shard, joined=replace(array.joined, at=local, shape=shard.shape), traits=traits)
 
