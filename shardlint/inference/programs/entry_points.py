@@ -65,7 +65,8 @@ class Entries:
         self._top = interpreter.context
         self._reach = self._new_reach()
         self.runs: dict[object, EntryRun] = {}
-        self._first = born()
+        #: Objects with numbers from here on are those of entry points.
+        self.first = born()
         self._given: set[object] = set()
         #: The entry points in order, each with the number of earlier ones that changed shared state.
         self._order: dict[object, tuple[EntryRun, int]] = {}
@@ -199,13 +200,13 @@ class Entries:
             context = self._top if _is_case(made, self._run) else context
         modules = len(i.project.modules)
         with _as_when_called(made, left_open):
-            run = recorded(i, made, lambda: _run_entry(i, self._run, context, action), self._first)
+            run = recorded(i, made, lambda: _run_entry(i, self._run, context, action), self.first)
         run.left_open = left_open
         if i.budget.ceiling.reached:
             i.budget.ceiling.note(_place_of(made, self._run))
         if len(i.project.modules) != modules:
             # The contents of a module that an entry point imports are shared by all.
-            self._first = born()
+            self.first = born()
         self._note_asker(key, run)
         self._add_result(key, run)
 

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import libcst as cst
 
@@ -32,6 +33,7 @@ from shardlint.inference.programs.testing.conftests import run_conftests
 from shardlint.inference.programs.testing.runner import Tests
 from shardlint.inference.recording.axis_mentions import with_mentions
 from shardlint.inference.recording.place_resolution import Settling
+from shardlint.inference.store.effect_log import EFFECTS, drop_related
 from shardlint.inference.syntax.file_parts import ClassPart, FunctionPart, Parsed, Part, split, units_of
 from shardlint.inference.syntax.node_offsets import RECURSION_LIMIT
 from shardlint.laws.core.values import Unknown
@@ -73,6 +75,8 @@ class Program:
 
     def __init__(self, source: Source, settings: InferenceSettings) -> None:
         self.project = Project(settings.roots, run_module)
+        #: The objects that others may be (see `Effects`).
+        self._related: dict[int, list[Any]] = {}
         self.enter()
         self.interpreter = Interpreter(settings, self.project)
         weakref.finalize(self, _release, self.interpreter, self.project).atexit = False
@@ -92,10 +96,12 @@ class Program:
         """Let the modules that programs share be as this program has changed them."""
         self.project.world.enter()
         drop_touched()
+        EFFECTS.related = self._related
 
     def uses(self, noticed: Noticed | None = None) -> list[Use | FileProblem]:
         """Evaluate the entry points too, and return all uses and problems."""
         with assuming(self.interpreter), name_links.collecting(self.names):
+            drop_related(self.entries.first)
             self.entries.evaluate()
         i, source = self.interpreter, self.main.source
         sound = self.main.complete and not self.main.errors

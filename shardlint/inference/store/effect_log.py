@@ -53,7 +53,7 @@ class Effects:
     programs share: ``journal`` has those written since the last import, by number, with their contents
     before, and ``touched`` the numbers of those that cannot be restored. ``lost`` are functions and classes
     that went out of sight just now (see `escaped_code`). ``related`` are, by number, the objects that the one
-    with it may be.
+    with it may be, in the program that is evaluated.
     """
 
     oldest: int = NOTHING
@@ -144,6 +144,16 @@ def relate(one: Any, other: Any) -> None:
         known = EFFECTS.related.setdefault(a.born, [])
         if not any(b is found for found in known):
             known.append(b)
+
+
+def drop_related(since: int) -> None:
+    """Forget the relations of objects that were created since this number."""
+    for number, others in list(EFFECTS.related.items()):
+        kept = [] if number >= since else [other for other in others if other.born < since]
+        if kept:
+            EFFECTS.related[number] = kept
+        else:
+            del EFFECTS.related[number]
 
 
 def _empty(thing: Any) -> None:
