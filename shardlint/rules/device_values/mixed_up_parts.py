@@ -57,7 +57,8 @@ y = layer(jnp.ones((4, 16)), both)
 
 ## What JAX says
 Nothing (JAX 0.10.2). A piece is taken apart by `split` or by slices, at the places where the arrays were
-joined, divided by the devices.
+joined, divided by the devices. Nothing is said where each device has whole arrays, or where all have a joint
+at that place.
 
 ## References
 - https://github.com/sgl-project/sglang-jax/commit/f6063119
