@@ -1,4 +1,4 @@
-"""Where arrays were joined."""
+"""Joints: the places at which arrays were joined to one."""
 
 from __future__ import annotations
 
