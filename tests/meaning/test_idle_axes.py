@@ -39,11 +39,16 @@ PROGRAMS = {
 }
 
 
+def idle_axes(program: str) -> list[str]:
+    """Return the axes that are reported to split nothing."""
+    reported = found(program, "SHL614")
+    return [axis for axis in "xy" if any(f'"{axis}"' in one.message for one in reported)]
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_reported_where_more_devices_compute_the_same(program: str) -> None:
     text = f"{HEADER}{program}\n"
-    reported = found(f"{text}f(w, v)\n", "SHL614")
-    named = [axis for axis in "xy" if any(f'"{axis}"' in one.message for one in reported)]
+    named = idle_axes(f"{text}f(w, v)\n")
     assert named == list(PROGRAMS[program])
     whole = f"{HEADER}f = jax.jit(step)\n"
     flops = "round(f.lower(w, v).compile().cost_analysis()['flops'])"
@@ -98,8 +103,7 @@ NNX_PROGRAMS = {
 @pytest.mark.parametrize("program", NNX_PROGRAMS)
 def test_steps_of_nnx(program: str) -> None:
     text = f"{HEADER}{NNX}{program}\n"
-    reported = found(f"{text}f(model, optimizer, v)\n", "SHL614")
-    named = [axis for axis in "xy" if any(f'"{axis}"' in one.message for one in reported)]
+    named = idle_axes(f"{text}f(model, optimizer, v)\n")
     assert named == list(NNX_PROGRAMS[program])
     flops = "round(f.lower(model, optimizer, v).compile().cost_analysis()['flops'])"
     ways = round(value(f"{HEADER}{NNX}", flops) / value(text, flops))

@@ -89,18 +89,12 @@ def over_objects(call: Call, transform: str, function: Value) -> Value:
 def _lie_apart(call: Call, function: Value, result: Value, trees: Trees) -> bool:
     """Record arguments, objects among them, that lie on different devices; return whether there are any.
 
-    Objects are handed back, so that none of their variables is unused.
+    Variables that nothing uses are dropped in some modes of nnx (``graph=False``): of them nothing is said.
     """
-
-    def handing_back(inner: Call) -> Value:
-        made = call.interpreter.call(function, inner.args, inner.kwargs, inner.place)
-        return Tuple((made, *filter(is_data_node, inner.args)))
-
     numbers = range(len(call.args))
     places = {number: call.place_of(number, "") for number in numbers}
     held = committed_arguments(call, function, call.args, numbers, places, trees)
-    whole = Native(function_name(function), handing_back, wraps=function)
-    return check_devices(call, whole, call.args, call.kwargs, held, result)
+    return check_devices(call, function, call.args, call.kwargs, held, result)
 
 
 def _laid_out(
