@@ -281,7 +281,13 @@ def untyped(tree: Value) -> Value:
 
 def arrays_in(tree: Value, trees: Trees | None = None) -> list[Array]:
     """Return the arrays in a tree, including numbers."""
-    return [array for array, _ in arrays_at(tree, trees, NO_PATH)]
+    known = None if trees is None else trees.arrays.get(id(tree))
+    if known is not None:
+        return known[1]
+    found = [array for array, _ in arrays_at(tree, trees, NO_PATH)]
+    if trees is not None:
+        trees.arrays[id(tree)] = tree, found
+    return found
 
 
 def arrays_at(tree: Value, trees: Trees | None = None, path: str | None = "") -> list[tuple[Array, str]]:

@@ -74,12 +74,12 @@ def over_objects(call: Call, transform: str, function: Value) -> Value:
         # Variables that the program made whole, and gives to a jitted function beside split ones.
         name, names = function_name(function), interpreter.parameter_names(function)
         count = len(inner.args)
-        note_given(inner, name, names, states[:count], received[:count])
+        note_given(inner, name, names, states[:count], received[:count], trees)
         result = _show(interpreter.call(transformed, args, kwargs, inner.place, inner.opaque))
         if not isinstance(result, Unknown) and _lie_apart(inner, function, result, trees):
             return Unknown("JAX refuses arguments on different devices")
         if runs(inner):
-            note_idle_axes(inner, name, received, _states(result), body)
+            note_idle_axes(inner, name, received, _states(result), body, Trees())
         return result
 
     name = f"{call.name.removeprefix('flax.')}({function_name(function)})"

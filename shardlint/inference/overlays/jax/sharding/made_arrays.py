@@ -17,7 +17,8 @@ from shardlint.inference.overlays.jax.explicit.device_lists import is_put, runs_
 from shardlint.inference.overlays.jax.explicit.type_conversion import compiled
 from shardlint.inference.overlays.jax.sharding.movement import computed_in_force, layout
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
-from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, map_arrays
+from shardlint.inference.overlays.pytrees.nodes import Trees
+from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
@@ -134,20 +135,28 @@ def returned(
 
 
 def note_given(
-    call: Call, function: str, names: Sequence[str], arguments: Sequence[Value], received: Sequence[Value]
+    call: Call,
+    function: str,
+    names: Sequence[str],
+    arguments: Sequence[Value],
+    received: Sequence[Value],
+    trees: Trees,
 ) -> None:
     """Record arguments of a jitted function that the program made whole, outside of jit, and that are for
     others, of the same key, which are split: an optimizer's state, sums of gradients, a buffer of what is
     collected; or that are for others that are split, whatever they are.
 
-    ``received`` are the arguments with the layouts that they have in the function.
+    ``received`` are the arguments with the layouts that they have in the function; ``trees`` as for
+    `nodes.parts`.
     """
     if call.interpreter.context.in_jit is not False or inside_shard_map(call.interpreter):
+        return
+    if not any(array.made is not None for one in arguments for array in arrays_in(one, trees)):
         return
     found: list[tuple[Array, str, int]] = []
     for index, (argument, arrived) in enumerate(zip(arguments, received, strict=True)):
         name = names[index] if index < len(names) else f"argument {index}"
-        pairs = zip(arrays_at(argument), arrays_at(arrived), strict=False)
+        pairs = zip(arrays_at(argument, trees), arrays_at(arrived, trees), strict=False)
         for (array, path), (placed, _) in pairs:
             size = array_bytes(array.shape, array.dtype) if array.shape and array.made is not None else None
             if size is not None and _lies_whole(array, placed):

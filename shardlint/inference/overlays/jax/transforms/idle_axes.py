@@ -8,6 +8,7 @@ from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.jax.transforms.donation import is_known
+from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import Shape
@@ -38,24 +39,29 @@ def note_gradient(call: Call) -> None:
 
 
 def note_idle_axes(
-    call: Call, function: str, arguments: Sequence[Value], result: Value, recorded: Sequence[Use]
+    call: Call,
+    function: str,
+    arguments: Sequence[Value],
+    result: Value,
+    recorded: Sequence[Use],
+    trees: Trees,
 ) -> None:
     """Record a call of a jitted function that computes gradients, if an axis of the only mesh of its
     arguments splits none of them, and nothing that the call recorded names it; of another function, if that
     is so of all axes.
 
     ``arguments`` are as they arrive, without static ones. Arrays from outside are constants of the program,
-    which every device has whole (measured on JAX 0.10.2 and 0.12.0.1).
+    which every device has whole (measured on JAX 0.10.2 and 0.12.0.1). ``trees`` as for `nodes.parts`.
     """
     if call.interpreter.context.test:
         return
     trains = any(isinstance(use, CallUse) and use.function == GRADIENT for use in recorded)
     named = _named(recorded)
-    if named is None or not all(map(is_known, (*arguments, result))):
+    if named is None:
         return
     mesh: Mesh | None = None
     shapes: list[Shape] = []
-    for array in [array for argument in arguments for array in arrays_in(argument)]:
+    for array in [array for argument in arguments for array in arrays_in(argument, trees)]:
         known = None if array.laid is None else layout(array.laid)
         made = array.typed is not None and array.typed.mesh is None
         if known is None and (made or array.numpy or array.shape == ()) and array.committed is None:
@@ -68,7 +74,7 @@ def note_idle_axes(
         named |= (axes or set()) if trains else set()
         if array.shape and axes == set():
             shapes.append(array.shape)
-    if mesh is None:
+    if mesh is None or not all(map(is_known, (*arguments, result))):
         return
     sizes = zip(mesh.names, mesh.sizes, strict=True)
     idle = tuple(name for name, size in sizes if isinstance(size, int) and size > 1 and name not in named)

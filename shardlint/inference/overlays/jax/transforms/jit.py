@@ -179,15 +179,15 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         def note(result: Value) -> None:
             """Record donated arguments that no result can take, those that are deleted, and mesh axes that
             split nothing."""
-            names = interpreter.parameter_names(function)
+            names, after = interpreter.parameter_names(function), Trees()
             if lowers(inner):
                 note_donated(call, inner, names, received, result)
-                note_given(inner, function_name(function), names, args, received)
+                note_given(inner, function_name(function), names, args, received, after)
             if runs(inner):
                 recorded = [*body, *interpreter.uses[before:]]
                 if dynamic is not None:
                     arriving = [*(received[i] for i in dynamic), *inner.kwargs.values()]
-                    note_idle_axes(inner, function_name(function), arriving, result, recorded)
+                    note_idle_axes(inner, function_name(function), arriving, result, recorded, after)
                 dynamic_values = [args[i] for i in dynamic or ()]
                 note_given_away(
                     call,

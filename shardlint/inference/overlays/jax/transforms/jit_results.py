@@ -107,6 +107,8 @@ def refuse_empty(call: Call, function: str, result: Value) -> bool:
 
 def only_array(tree: Value) -> Array | None:
     """Return the array that is all of a tree, or None if there are, or may be, others."""
+    if len(arrays_in(tree)) != 1:
+        return None
     try:
         found = leaves(tree)
     except Stop:
