@@ -26,8 +26,8 @@ CLASSES = {
         "Applicability Confirmation Edit Finding Fix Group Related RootCause Severity"
     ),
     "shardlint.model.uses": (
-        "ApiReference ArityUse ArrayUse CallUse CarryUse CollectiveUse CopiesUse Environment Fact "
-        "FileProblem IdleUse LocalUse LogicalAxesUse MadeUse MeshUse MoveUse NameUse OperationUse "
+        "ApiReference ArityUse ArrayUse CallUse CapturedUse CarryUse CollectiveUse CopiesUse Environment "
+        "Fact FileProblem IdleUse LocalUse LogicalAxesUse MadeUse MeshUse MoveUse NameUse OperationUse "
         "ParameterUse PatternUse Placement RestoreUse ShardingUse SpecUse Use ValueUse"
     ),
     "shardlint.laws.core.dims": "Expr Quotient Remainder Symbol",

@@ -181,6 +181,22 @@ SAVED_ALONE = "orbax.save(one device)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedUse(Use):
+    """An array on a mesh that a jitted function takes from outside: a constant of its program.
+
+    ``function`` is the jitted function that is called here; None where an operation in it reads the array.
+    ``subject`` is what the program calls the array, if it has a name there.
+    """
+
+    function: str | None
+    subject: str | None
+    shape: Shape
+    dtype: str | None
+    mesh: Mesh
+    spec: Spec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreUse(Use):
     """Arrays that a checkpointer restores without being told where to.
 

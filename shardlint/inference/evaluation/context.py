@@ -63,7 +63,8 @@ class Context:
     specs that name several; ``body`` is the key of its code where an
     editor asks.
     ``watched`` keeps the constraints that `overlays.spmd_axes` looks for in a body it follows once more,
-    ``marking`` is the call whose result `overlays.lowering` follows.
+    ``marking`` is the call whose result `overlays.lowering` follows, ``captured`` the kind of arrays from
+    outside that `overlays.captured_arrays` follows.
     ``caught`` names the exceptions that enclosing handlers catch. ``program`` is false in a function
     whose caller is not known, who may have set up anything. ``replaced`` are the files of modules of which
     a test replaced something. ``test`` tells that a framework runs this as a test. ``forbidden`` are the axes
@@ -84,6 +85,7 @@ class Context:
     body: Hashable = None
     watched: list[Any] | None = None
     marking: Place | None = None
+    captured: Any = None
     caught: frozenset[str] = frozenset()
     expected: bool = False
     entry: str | None = None

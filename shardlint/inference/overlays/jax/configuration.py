@@ -12,8 +12,9 @@ from shardlint.inference.overlays.python.stdlib.environment import decorate
 OPTION = "jax.config option"
 DISABLE_JIT, DEBUG_NANS = "jax_disable_jit", "jax_debug_nans"
 DEFAULT_DEVICE, ENABLE_X64 = "jax_default_device", "jax_enable_x64"
+CONSTANTS_AS_ARGUMENTS = "jax_use_simplified_jaxpr_constants"
 #: Options that change what a program does; a switch has their names, once the program sets them for good.
-_CHANGING = frozenset({DISABLE_JIT, DEBUG_NANS, DEFAULT_DEVICE, ENABLE_X64})
+_CHANGING = frozenset({DISABLE_JIT, DEBUG_NANS, DEFAULT_DEVICE, ENABLE_X64, CONSTANTS_AS_ARGUMENTS})
 
 
 def is_set(interpreter: Evaluator, *options: str) -> bool:

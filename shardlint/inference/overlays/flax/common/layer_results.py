@@ -8,6 +8,7 @@ from shardlint.inference.domain.values import Devices, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.device_lists import is_put, lying_on, met_on, runs_eagerly
 from shardlint.inference.overlays.jax.shard_map.varying import computed
+from shardlint.inference.overlays.jax.transforms.captured_arrays import note_layer
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.laws.core.values import Unknown
 
@@ -22,6 +23,8 @@ def layer_result(call: Call, layer: str, result: Value, operands: Sequence[Value
     """Return what a layer computes from its input and parameters: it lies where they do, and varies as they
     do. Outside of jit JAX refuses operands on different devices."""
     interpreter, depends = call.interpreter, layer in _DEPENDING
+    if depends:
+        note_layer(interpreter, operands, call.place)
     if depends and runs_eagerly(interpreter) and any(map(is_put, operands)):
         home = met_on(interpreter, layer, operands, call.place, reads=True)
         if home is False:

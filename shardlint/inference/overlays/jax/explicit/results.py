@@ -54,6 +54,7 @@ from shardlint.inference.overlays.jax.sharding.movement import (
     lying_whole,
     updated,
 )
+from shardlint.inference.overlays.jax.transforms.captured_arrays import reading
 from shardlint.inference.overlays.jax.transforms.given_away import uses_gone
 from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.store.effect_log import changing
@@ -148,7 +149,9 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
     result = _typed(call, name, result, function, written, placed, is_requested)
     if meets and runs_eagerly(call.interpreter):
         result = lying_whole(result, (*call.args, *call.kwargs.values()))
-    return result if home is True else lying_on(result, home)
+    if home is not True:
+        return lying_on(result, home)
+    return reading(call.interpreter, name, (*call.args, *call.kwargs.values()), result, call.place)
 
 
 def _home(call: Call, name: str, function: str) -> Devices | bool:

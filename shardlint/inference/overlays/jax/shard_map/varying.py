@@ -31,7 +31,7 @@ from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.operations import OPERATIONS, operation_of, reads_values
 from shardlint.inference.overlays.jax.relevance import relevant
-from shardlint.inference.overlays.jax.transforms.taint import is_following
+from shardlint.inference.overlays.jax.transforms.taint import is_following, with_captured_marked
 from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.overlays.optax import losses
 from shardlint.laws.core.dims import equal
@@ -79,7 +79,7 @@ def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], s
     context = interpreter.context
     if not context.bound_axes:
         return _settled(result)
-    values = tuple(operands)
+    values = with_captured_marked(context, operands)
     parts = [variation for value in values for variation in variations(value)]
     # A result depends on an operand also where its value is the same for each.
     follows = is_following(context)

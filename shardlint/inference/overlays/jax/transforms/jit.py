@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from shardlint.inference.domain.values import (
     Array,
+    Bound,
     Const,
     Devices,
     DictValue,
@@ -16,6 +17,7 @@ from shardlint.inference.domain.values import (
     ListValue,
     MeshValue,
     Native,
+    Partial,
     SetValue,
     ShardingValue,
     SpecValue,
@@ -39,6 +41,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     rejected_at,
 )
 from shardlint.inference.overlays.jax.transforms.ahead_of_time import ahead_of_time
+from shardlint.inference.overlays.jax.transforms.captured_arrays import note_captured
 from shardlint.inference.overlays.jax.transforms.donation import note_donated
 from shardlint.inference.overlays.jax.transforms.given_away import (
     deleted_arguments,
@@ -177,10 +180,11 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             )
 
         def note(result: Value) -> None:
-            """Record donated arguments that no result can take, those that are deleted, and mesh axes that
-            split nothing."""
+            """Record donated arguments that no result can take, deleted ones, idle axes, captured arrays."""
             names, after = interpreter.parameter_names(function), Trees()
             if lowers(inner):
+                traces = (*(seen[i] for i in dynamic or ()), *kwargs.values())
+                note_captured(inner, function_name(function), traces, tuple(body), evaluate)
                 note_donated(call, inner, names, received, result)
                 note_given(inner, function_name(function), names, args, received, after)
             if runs(inner):
@@ -188,7 +192,6 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 if dynamic is not None:
                     arriving = [*(received[i] for i in dynamic), *inner.kwargs.values()]
                     note_idle_axes(inner, function_name(function), arriving, result, recorded, after)
-                dynamic_values = [args[i] for i in dynamic or ()]
                 note_given_away(
                     call,
                     inner,
@@ -197,7 +200,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                     args,
                     result,
                     placed=placed or any(map(has_mesh, recorded)),
-                    traced=[*dynamic_values, *inner.kwargs.values()],
+                    traced=[*(args[i] for i in dynamic or ()), *inner.kwargs.values()],
                     is_used=lambda at, path: is_used(inner, function, seen, kwargs, at, path),
                 )
 
@@ -327,6 +330,8 @@ def function_name(function: Value) -> str:
         return function.name
     if isinstance(function, Native) and function.wraps is not None:
         return function_name(function.wraps)
+    if isinstance(function, Bound | Partial):
+        return function_name(function.function)
     return function.name if isinstance(function, External) else "the function"
 
 

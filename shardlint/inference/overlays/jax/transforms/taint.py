@@ -6,19 +6,22 @@ recording anything: what varies over the mark afterwards was computed from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from shardlint.inference.domain.values import Array, Value
+from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, SpecValue, Value
 from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays
-from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.laws.transforms.varying import Variation
 
 #: The axis of the mark, which no program can name.
 MARK = "\0followed"
+#: Arrays from outside a jitted function that are alike: their shape, dtype, mesh and spec.
+Captured = tuple[Shape, str | None, Mesh, Spec]
 
 
 def is_following(context: Context) -> bool:
@@ -38,6 +41,27 @@ def marked(tree: Value, path: str | None = None) -> Value:
 def made_from_marked(array: Array) -> Array:
     """Return the array as if it depended on a marked one."""
     return array.vary(array.variation.over(frozenset({MARK})))
+
+
+def captured(array: Array) -> Captured | None:
+    """Return the kind of an array inside jit that comes from outside, where the program placed it on a mesh:
+    a tracer is not committed."""
+    home = array.committed
+    if not isinstance(home, ShardingValue) or array.numpy or array.struct or not array.shape:
+        return None
+    if not isinstance(home.mesh, MeshValue) or not isinstance(home.spec, SpecValue):
+        return None
+    return array.shape, array.dtype, home.mesh.mesh, home.spec.spec
+
+
+def with_captured_marked(context: Context, operands: Iterable[Value]) -> tuple[Value, ...]:
+    """Return operands with arrays from outside marked, if such are followed."""
+    kind = context.captured
+
+    def mark(array: Array, _: str) -> Array:
+        return made_from_marked(array) if array.committed is not None and captured(array) == kind else array
+
+    return tuple(operands if kind is None else (map_arrays(one, mark, keeps=True) for one in operands))
 
 
 def unmarked(variation: Variation) -> Variation:
