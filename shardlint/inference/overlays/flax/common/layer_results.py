@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Devices, Value
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.explicit.captured_arrays import note_layer
 from shardlint.inference.overlays.jax.explicit.device_lists import is_put, lying_on, met_on, runs_eagerly
 from shardlint.inference.overlays.jax.shard_map.varying import computed
-from shardlint.inference.overlays.jax.transforms.captured_arrays import note_layer
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.laws.core.values import Unknown
 

@@ -24,6 +24,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.operands import Stop, given
+from shardlint.inference.overlays.jax.explicit.captured_arrays import reading
 from shardlint.inference.overlays.jax.explicit.device_lists import is_put, lying_on, met_on, runs_eagerly
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Trace
 from shardlint.inference.overlays.jax.explicit.recording import (
@@ -54,7 +55,6 @@ from shardlint.inference.overlays.jax.sharding.movement import (
     lying_whole,
     updated,
 )
-from shardlint.inference.overlays.jax.transforms.captured_arrays import reading
 from shardlint.inference.overlays.jax.transforms.given_away import uses_gone
 from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.store.effect_log import changing

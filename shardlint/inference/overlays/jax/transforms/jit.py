@@ -31,6 +31,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
+from shardlint.inference.overlays.jax.explicit.captured_arrays import note_captured
 from shardlint.inference.overlays.jax.sharding.made_arrays import note_given, returned
 from shardlint.inference.overlays.jax.sharding.movement import arrived, laid
 from shardlint.inference.overlays.jax.sharding.placement_check import (
@@ -41,7 +42,6 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     rejected_at,
 )
 from shardlint.inference.overlays.jax.transforms.ahead_of_time import ahead_of_time
-from shardlint.inference.overlays.jax.transforms.captured_arrays import note_captured
 from shardlint.inference.overlays.jax.transforms.donation import note_donated
 from shardlint.inference.overlays.jax.transforms.given_away import (
     deleted_arguments,
