@@ -27,6 +27,18 @@ PROGRAMS: dict[str, tuple[str, str | None]] = {
     f"on(lambda x, w, b: lax.psum(x @ w + b * (lax.axis_index('m') == 0), 'm'), {ROWS}, P(), x, w, b)": (
         "x @ w + b", None
     ),
+    f"on(lambda x, w, b: lax.psum(jnp.einsum('bi,io,i->bo', x, w, g[:4]) + b, 'm'), {ROWS}, P(), x, w, b)": (
+        "jnp.einsum('bi,io,i->bo', x, w, jnp.tile(g[:4], 4)) + b", "SHL318"
+    ),
+    f"on(lambda x, w, b: lax.psum(jnp.einsum('bi,io,i->bo', x, w, g[:4]), 'm') + b, {ROWS}, P(), x, w, b)": (
+        "jnp.einsum('bi,io,i->bo', x, w, jnp.tile(g[:4], 4)) + b", None
+    ),
+    f"on(lambda x, w, b, g: lax.psum(jnp.einsum('bi,io,i->bo', x, w, g), 'm') + b, {ROWS[:-1]}, P('m')), "
+    "P(), x, w, b, g)": ("jnp.einsum('bi,io,i->bo', x, w, g) + b", None),
+    f"on(lambda x, w, b, g: lax.psum(jnp.einsum('bi,io,i->bo', x, w, g) + b, 'm'), {ROWS[:-1]}, P('m')), "
+    "P(), x, w, b, g)": ("jnp.einsum('bi,io,i->bo', x, w, g) + b", "SHL318"),
+    "on(lambda x, w, b: jnp.einsum('bi,io,o->bo', x, w, b) + b, (P(), P(None, 'm'), P('m')), P(None, 'm'), "
+    "x, w, b)": ("jnp.einsum('bi,io,o->bo', x, w, b) + b", None),
     "on(lambda x, w, b: x @ w + b, (P(), P(None, 'm'), P('m')), P(None, 'm'), x, w, b)": ("x @ w + b", None),
     f"on(jax.nn.softmax, {PART}, P('d', 'm'), x)": ("jax.nn.softmax(x)", "SHL319"),
     f"on(lambda x: jax.nn.softmax(x, axis=0), {PART}, P('d', 'm'), x)": (

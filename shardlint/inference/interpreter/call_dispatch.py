@@ -63,6 +63,7 @@ from shardlint.inference.overlays.jax.shard_map import equal_draws
 from shardlint.inference.overlays.jax.transforms.given_away import uses_gone
 from shardlint.inference.overlays.object_protocol import as_argument, object_call
 from shardlint.inference.overlays.python.builtins.iterators import SHOWING
+from shardlint.inference.overlays.python.stdlib.foreign_objects import Foreign, returned
 from shardlint.inference.overlays.python.stdlib.mocks import replace_named
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.semantics.generators import generator
@@ -109,7 +110,8 @@ def call_value(
     """Call any value. The result is Unknown if the call cannot be followed."""
     places = places or {}
     if isinstance(function, External):
-        return _call_external(interpreter, function, args, kwargs, place, opaque, places)
+        made = _call_external(interpreter, function, args, kwargs, place, opaque, places)
+        return returned(function.name, made)
     if isinstance(function, Function):
         return _call_function(interpreter, function, args, kwargs, opaque, place)
     if isinstance(function, Alternatives):
@@ -152,7 +154,7 @@ def call_value(
         return Unknown(function.reason)
     hand_over(interpreter, args, kwargs)
     if isinstance(function, Unknown):
-        return unsized(function)
+        return function.part() if isinstance(function, Foreign) else unsized(function)
     return Unknown("called something that is no function")
 
 

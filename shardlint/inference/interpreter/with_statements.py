@@ -24,6 +24,7 @@ from shardlint.inference.domain.values import (
     Partial,
     Reader,
     SetValue,
+    Tuple,
     Value,
 )
 from shardlint.inference.evaluation.context import Context, Frame, Scope, assumed_rules
@@ -32,6 +33,7 @@ from shardlint.inference.interpreter.assignment import assign
 from shardlint.inference.machine.code import has_yield
 from shardlint.inference.machine.code_reads import look_at
 from shardlint.inference.overlays.python.stdlib.environment import EXIT_STACK
+from shardlint.inference.overlays.python.stdlib.foreign_objects import Foreign
 from shardlint.inference.semantics.generators import run_body
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
@@ -50,6 +52,9 @@ _HARMLESS = (
     "warnings.",
     "time.",
 )
+
+#: Values that set no mesh: a container stands for what shows the progress of a loop over it.
+_SETTING_NOTHING = (Reader, Foreign, Tuple, ListValue, DictValue)
 
 _Block = Sequence[cst.BaseStatement | cst.BaseSmallStatement]
 
@@ -290,7 +295,9 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> tuple[Value, C
             interpreter.context = replace(before, caught=before.caught | {"BaseException"})
         enter = operator_method(interpreter, manager, "__enter__", place)
         entered = interpreter.call(enter, [], {}, place)
-    elif isinstance(manager, Reader) or (isinstance(manager, LibraryObject) and manager.kind in _THEMSELVES):
+    elif isinstance(manager, _SETTING_NOTHING) or (
+        isinstance(manager, LibraryObject) and manager.kind in _THEMSELVES
+    ):
         entered = manager
     elif not (isinstance(manager, External) and manager.name.startswith(_HARMLESS)):
         # It may set a mesh; the mesh in context is unknown from here on.

@@ -14,6 +14,7 @@ from shardlint.inference.domain.values import (
     NONE,
     Array,
     Bound,
+    Devices,
     External,
     LibraryObject,
     Native,
@@ -70,10 +71,10 @@ def _restored(call: Call, target: Value | None, place: Place) -> Value:
 def _note_restored(call: Call, place: Place, arrays: Sequence[tuple[Array, str]]) -> None:
     """Record arrays of a target that have no sharding, or that there is no target, if it is known which of
     both layouts they are restored in."""
-    structs = {array.struct for array, _ in arrays}
-    if call.interpreter.context.in_jit is not False or structs == {True, False}:
+    alone = {not array.struct or array.committed is not None for array, _ in arrays}
+    if call.interpreter.context.in_jit is not False or alone == {True, False}:
         return
-    if structs == {False} and call.interpreter.context.mesh is not None:
+    if alone == {True} and call.interpreter.context.mesh is not None:
         return
     sizes = [(array_bytes(array.shape or (), array.dtype) or 0, subject) for array, subject in arrays]
     call.interpreter.record(
@@ -84,7 +85,7 @@ def _note_restored(call: Call, place: Place, arrays: Sequence[tuple[Array, str]]
             subject=max(sizes)[1] if sizes else None,
             total=sum(size for size, _ in sizes),
             number=len(sizes),
-            alone=structs == {False},
+            alone=alone == {True},
         )
     )
 
@@ -198,7 +199,10 @@ def _struct(call: Call) -> Value:
         return call.unknown("a struct that is not followed")
     home = array.committed if not array.struct else array.sharding
     kept = home if isinstance(home, ShardingValue) else None
-    return replace(array, struct=True, numpy=False, sharding=kept, committed=None)
+    alone = not array.struct and not array.numpy and home is None and array.made is not None
+    eager = call.interpreter.context.in_jit is False and call.interpreter.context.mesh is None
+    device = Devices(()) if alone and eager else None
+    return replace(array, struct=True, numpy=False, sharding=kept, committed=device)
 
 
 def _item(call: Call) -> Value:

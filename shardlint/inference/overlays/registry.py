@@ -48,7 +48,7 @@ _LIBRARIES = {
         "flax.common.boxes", "flax.common.derived_classes", "flax.linen.module", "flax.linen.lifted",
         "flax.logical.constraints", "flax.logical.rules",
         "flax.logical.param_with_axes", "flax.nnx.module", "flax.common.training",
-        "flax.common.device_copies",
+        "flax.pmap.device_copies", "flax.pmap.batch_helpers",
     ),
     "optax": ("optax.losses", "optax.state_classes", "optax.states", "optax.wrappers"),
     "equinox": ("equinox.modules",),
@@ -72,7 +72,7 @@ _loaded: set[str] = set()
 _tables: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
 _NAMES_OF_TABLES = (
     "TABLE", "CONSTANTS", "ALIASES", "CALLS", "ATTRIBUTES", "METHODS", "CREATED", "METHOD_CONTEXTS", "BASES",
-    "INSTANCES", "CHILDREN", "DELEGATES", "AROUND", "READERS", "DEFAULTS",
+    "INSTANCES", "CHILDREN", "DELEGATES", "AROUND", "READERS", "DEFAULTS", "LINEAGES",
 )  # fmt: skip
 
 #: Functions that clear the caches of what is derived from all tables.
@@ -202,3 +202,25 @@ def children(value: LibraryObject) -> tuple[str, ...] | None:
     """Return the fields with a pytree's children; None if the children are all fields that hold data."""
     found: tuple[str, ...] | None = merged("CHILDREN").get(value.kind, ())
     return found
+
+
+@derived
+def _classes_with_lineage() -> frozenset[str]:
+    """Return every class that a table of lineages lists."""
+    return frozenset(name for names in merged("LINEAGES").values() for name in names)
+
+
+def has_lineage(kind: str) -> bool:
+    """Return whether the classes are listed of which objects of a kind are instances."""
+    return kind in merged("LINEAGES")
+
+
+def is_of_library_class(kind: str | None, name: str) -> bool | None:
+    """Return whether an object of a kind is an instance of a library's class, whose own ancestors are listed;
+    of no kind is what certainly derives from no class that is listed. None: not known."""
+    lineages: dict[str, tuple[str, ...]] = merged("LINEAGES")
+    listed = _spelled(name) in _classes_with_lineage()
+    if kind is None:
+        return False if listed else None
+    own = lineages.get(kind)
+    return None if own is None or not listed else _spelled(name) in own

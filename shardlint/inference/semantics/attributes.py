@@ -56,6 +56,7 @@ from shardlint.inference.overlays.object_protocol import object_attribute
 from shardlint.inference.overlays.python.builtins.iterators import iterator_method
 from shardlint.inference.overlays.python.builtins.methods import python_method
 from shardlint.inference.overlays.python.stdlib.dataclasses import fields_by_name
+from shardlint.inference.overlays.python.stdlib.foreign_objects import Foreign
 from shardlint.inference.overlays.python.stdlib.records import named_tuple_class_attribute
 from shardlint.inference.store.effect_log import changed_function
 from shardlint.laws.core.values import Unknown
@@ -93,7 +94,7 @@ def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -
             return object_attribute(interpreter, Array(None), name, place)
         if name == "empty" and isinstance(value, SomeMesh):
             return Const(False)
-        return unsized(value)
+        return value.part() if isinstance(value, Foreign) else unsized(value)
     if name == "__dict__" and isinstance(value, ModuleValue | External):
         return LibraryObject(NAMESPACE, {"of": value})
     if isinstance(value, External):

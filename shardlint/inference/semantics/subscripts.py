@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain import name_links
@@ -45,6 +46,7 @@ from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.jax.sharding.device_arrays import index_devices
 from shardlint.inference.overlays.object_protocol import object_item
 from shardlint.inference.overlays.python.builtins.spec_tables import note_lookup
+from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
@@ -59,6 +61,8 @@ def get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) 
 
 def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) -> Value:
     if isinstance(receiver, Array):
+        if not receiver.numpy and _is_whole(key, receiver.shape):
+            return replace(receiver)
         found = finish_index(interpreter, receiver, key, index(receiver, key), place)
         if not isinstance(found, Array):
             return found
@@ -102,6 +106,15 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
     if isinstance(receiver, LibraryObject):
         return object_item(interpreter, receiver, key, place)
     return unsized(receiver) if isinstance(receiver, Unknown) else Unknown("indexed something unknown")
+
+
+def _is_whole(key: Value, shape: Shape | None) -> bool:
+    """Return whether an index selects all of an array, so that JAX returns it as it is (JAX 0.10.2)."""
+    keys = key.items if isinstance(key, Tuple) else (key,)
+    dots = [one for one in keys if isinstance(one, Const) and one.value is ...]
+    slices = [one for one in keys if isinstance(one, Slice) and bounds(one) == slice(None)]
+    known = not slices or (shape is not None and len(slices) <= len(shape))
+    return known and len(dots) <= 1 and len(dots) + len(slices) == len(keys)
 
 
 def _of_class(interpreter: Evaluator, cls: ClassValue, key: Value, place: Place) -> Value:

@@ -1,8 +1,9 @@
 """# flax-misuse (SHL510)
 
 ## What it does
-Finds calls of Flax whose partitioning arguments it cannot use: an array where an initializer is wrapped, a
-sharding on another mesh than the variable's.
+Finds calls of Flax whose arguments it cannot use: an array where an initializer is wrapped, a sharding on
+another mesh than the variable's, parameters of other shapes than the layer makes, such as a stack of one copy
+for each device (`flax.jax_utils.replicate`) outside of `pmap`.
 
 ## Why is this bad?
 What Flax says is far from the mistake: `'ArrayImpl' object is not callable` inside a layer, or a bare
@@ -34,7 +35,8 @@ layer.init(key, jnp.ones((4, 8)))
 
 ## What JAX says
 `TypeError` for an array in place of an initializer, when the parameter is made; `AssertionError` for a
-`NamedSharding` on another mesh, when the nnx variable is made (Flax 0.12.8).
+`NamedSharding` on another mesh, when the nnx variable is made; `ScopeParamShapeError` for parameters of
+other shapes, in `apply` (Flax 0.12.8).
 
 ## References
 - https://flax.readthedocs.io/en/latest/api_reference/flax.linen/spmd.html
@@ -48,7 +50,9 @@ from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 
-_FUNCTIONS = frozenset({"nn.with_partitioning", "nnx.with_partitioning", "nnx.Param", "the layer"})
+_FUNCTIONS = frozenset(
+    {"nn.with_partitioning", "nnx.with_partitioning", "nnx.Param", "the layer", "module.apply"}
+)
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
@@ -63,7 +67,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL510",
     name="flax-misuse",
-    summary="Flax gets an array as an initializer, or a sharding on another mesh",
+    summary="Flax gets an array as an initializer, a sharding on another mesh, or parameters of other shapes",
     docs=__doc__,
     kinds=(CallUse,),
     check=check,

@@ -1,10 +1,10 @@
 """# restored-without-sharding (SHL615)
 
 ## What it does
-Finds arrays that Orbax restores without being told where to, in programs with shardings on a mesh of several
-devices, and that are not placed afterwards: from a target whose arrays are on one device, a warning; from a
-target without shardings of 64 MiB or more (`max-replicated-bytes` sets the limit) an information; without a
-target only if the file also saves arrays that are on one device.
+Finds arrays that Orbax restores without being told where to, in programs with a mesh of several devices, and
+that are not placed afterwards: from a target whose arrays are on one device, a warning; where there are also
+shardings on such a mesh, an information from a target without shardings of 64 MiB or more
+(`max-replicated-bytes` sets the limit), and without a target if the file also saves arrays on one device.
 
 ## Why is this bad?
 An array of the target that lies on one device says that the restored one should lie there as well, however it
@@ -65,20 +65,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from shardlint.laws.core.dims import equal
-from shardlint.laws.core.values import Mesh
+from shardlint.laws.core.values import Mesh, Unknown
+from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.uses import SAVED_ALONE, CallUse, Placement, RestoreUse, ShardingUse, Use
+from shardlint.model.uses import SAVED_ALONE, CallUse, MeshUse, Placement, RestoreUse, ShardingUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 
 
 def check(
-    uses: Sequence[RestoreUse | CallUse | Placement | ShardingUse], settings: RuleSettings
+    uses: Sequence[RestoreUse | CallUse | MeshUse | Placement | ShardingUse], settings: RuleSettings
 ) -> Iterable[tuple[Use, Problem]]:
     """Report what is restored without a sharding, where the program has a mesh, and not placed afterwards."""
     placed = {use.made_at.resolve() for use in uses if isinstance(use, Placement) and use.made_at is not None}
-    if not any(_is_of_several(use) for use in uses):
+    several = [use for use in uses if _is_of_several(use)]
+    if not several:
         return
+    split = not all(isinstance(use, MeshUse) for use in several)
     saved = {use.place.path for use in uses if isinstance(use, CallUse) and use.function == SAVED_ALONE}
     for use in uses:
         if not isinstance(use, RestoreUse) or use.environment.test or use.place.resolve() in placed:
@@ -94,7 +97,7 @@ def check(
             )
             yield use, Problem(text, use.place, severity=Severity.WARNING)
             continue
-        if use.subject is not None and use.total < settings.replicated_bytes:
+        if not split or (use.subject is not None and use.total < settings.replicated_bytes):
             continue
         what = (
             "no sharding says" if use.subject is None else f"{use.subject}{more} of the target does not say"
@@ -105,6 +108,9 @@ def check(
 
 def _is_of_several(use: Use) -> bool:
     """Return whether a use is of a mesh of several devices."""
+    if isinstance(use, MeshUse):
+        sizes = () if isinstance(use.shape, Unknown) else use.shape
+        return isinstance(use.verdict, Accepted) and any(equal(size, 1) is False for size in sizes)
     mesh = use.mesh if isinstance(use, Placement | ShardingUse) else None
     return isinstance(mesh, Mesh) and equal(mesh.device_count, 1) is False
 
@@ -115,6 +121,6 @@ RULE = ProjectRule(
     summary="A checkpoint is restored without shardings",
     docs=__doc__,
     group=Group.MEMORY,
-    kinds=(RestoreUse, CallUse, Placement, ShardingUse),
+    kinds=(RestoreUse, CallUse, MeshUse, Placement, ShardingUse),
     check=check,
 )

@@ -122,3 +122,12 @@ METHODS: dict[tuple[str, str], Rule] = {
     for kind in (PARTITIONED, LOGICALLY_PARTITIONED)
     for name, rule in {**_FUNCTIONS, "replace_boxed": _replaced}.items()
 }
+_META = ("flax.core.meta", "flax.linen.meta")
+_PARTITIONED = (PARTITIONED, *(f"{at}.{name}" for at in _META for name in ("Partitioned", "AxisMetadata")))
+#: The classes of which boxes are instances, by all their names.
+LINEAGES: dict[str, tuple[str, ...]] = {
+    PARTITIONED: _PARTITIONED,
+    LOGICALLY_PARTITIONED: (
+        LOGICALLY_PARTITIONED, "flax.linen.spmd.LogicallyPartitioned", *_PARTITIONED
+    ),
+}  # fmt: skip

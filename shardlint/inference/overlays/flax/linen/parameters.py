@@ -33,9 +33,11 @@ from shardlint.inference.overlays.flax.logical.constraints import (
 )
 from shardlint.inference.overlays.flax.logical.rules import effective_rules, rules_of
 from shardlint.inference.overlays.flax.logical.uses import Setting
-from shardlint.laws.core.dims import Shape
+from shardlint.inference.overlays.jax.sharding.placement_check import shape_text
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.dims import Shape, equal
 from shardlint.laws.core.values import Spec, Unknown
-from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 from shardlint.laws.flax.logical_axes import Resolved, given, mesh_spec
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
@@ -64,6 +66,8 @@ def make_variable(
     if variable is not None and not isinstance(variable, dict):
         return unboxed(variable)
     if run.mode is Mode.APPLY and (there := _variable_in(run.given, collection, path)) is not None:
+        if collection == "params" and _has_other_shape(interpreter, run, there, initial, owner, name):
+            return Unknown("a parameter of another shape")
         value = unbox(interpreter, there, owner.subject(name), owner.place)
         if flat is None or is_box(there):
             return value
@@ -87,6 +91,35 @@ def make_variable(
         if may_not_happen(interpreter, run):
             run.uncertain.add(binding.path)
     return _value(name, box, verdict)
+
+
+def _has_other_shape(
+    interpreter: Evaluator, run: Run, given: Value, initial: Callable[[], Value], owner: Owner, name: str
+) -> bool:
+    """Record a parameter that has another shape than its initializer makes; return whether it has.
+
+    `Scope.param` compares them in each `apply` (ScopeParamShapeError, Flax 0.12.8).
+    """
+    shape = shape_known(unboxed(given))
+    if isinstance(shape, Unknown):
+        return False
+    interpreter.muted += 1
+    try:
+        made = shape_known(unboxed(initial()))
+    finally:
+        interpreter.muted -= 1
+    if isinstance(made, Unknown):
+        return False
+    if len(made) == len(shape) and not any(equal(x, y) is False for x, y in zip(made, shape, strict=True)):
+        return False
+    stack = f"; it is a stack of {shape[0]} of these" if shape[1:] == made else ""
+    detail = (
+        f"{owner.subject(name)} of shape {shape_text(shape)} is given to a layer that makes it of shape "
+        f"{shape_text(made)}{stack}"
+    )
+    verdict = Rejected(Cause.MISUSE, "ScopeParamShapeError", "apply", detail=detail)
+    record_of_value(interpreter, "module.apply", verdict, run.place or owner.place)
+    return True
 
 
 def _value(name: str, box: Value, verdict: Verdict) -> Value:

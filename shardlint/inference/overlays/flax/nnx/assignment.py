@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeGuard
 
-from shardlint.inference.domain.values import NONE, Array, Const, LibraryObject, Value
+from shardlint.inference.domain.values import NONE, Array, Const, DictValue, LibraryObject, Value, as_str
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.evaluation.mutation import set_item
@@ -142,6 +142,27 @@ def _set_metadata(call: Call) -> Value:
     return NONE
 
 
+def _get_metadata(call: Call) -> Value:
+    """``p.get_metadata()``: a dict of the metadata; ``p.get_metadata(name, default)``: a part of it."""
+    variable = call.args[0]
+    if not isinstance(variable, LibraryObject) or call.opaque:
+        return call.unknown("the variable is not known")
+    known = {name: value for name, value in variable.fields.items() if name != "value"}
+    name, default = call.argument(1, "name"), call.argument(2, "default")
+    if any(isinstance(value, Unknown) for value in known.values()):
+        return call.unknown("the metadata is not known")
+    sharding = {"out_sharding": known.pop("out_sharding")} if "out_sharding" in known else {}
+    settings: dict[str, Value] = dict.fromkeys(
+        ("hijax", "ref", "eager_sharding"), Unknown("a setting of Flax")
+    )
+    every = {**known, **settings, **known, **sharding}
+    if name is None:
+        return DictValue(dict(every.items()))
+    text = as_str(name)
+    found = None if text is None else every.get(text, default)
+    return call.unknown("metadata that is not known") if found is None else found
+
+
 # -- layers -----------------------------------------------------------------------------------------------
 
 
@@ -174,6 +195,7 @@ _OF_VARIABLES: dict[str, Callable[[Call], Value]] = {
     "copy_from": _copy_from,
     "update_from_state": _copy_from,
     "set_metadata": _set_metadata,
+    "get_metadata": _get_metadata,
 }
 METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
     **{(kind, name): method for kind in VARIABLES for name, method in _OF_VARIABLES.items()},

@@ -69,6 +69,7 @@ from shardlint.inference.overlays.flax.nnx.variables import (
     METADATA,
     PARAM,
     VARIABLES,
+    ancestors,
     is_variable,
     make_variable,
     variable_spec,
@@ -400,3 +401,6 @@ CHILDREN: dict[str, tuple[str, ...] | None] = {
     STREAM: ("count", "key"),
     DICT: ("items",),
 }
+
+#: The classes of which variables and states are instances.
+LINEAGES: dict[str, tuple[str, ...]] = {**{kind: ancestors(kind) for kind in VARIABLES}, STATE: (STATE,)}

@@ -283,6 +283,12 @@ def _elsewhere(name_check: NameCheck, on: Mesh | Unknown) -> Verdict | None:
     return Rejected(Cause.OTHER_MESH, "AssertionError", "nnx.Param()", detail=detail)
 
 
+def ancestors(kind: str) -> tuple[str, ...]:
+    """Return the classes of which a variable is an instance."""
+    parent = PARENTS[kind]
+    return (kind,) if parent is None else (kind, *ancestors(parent))
+
+
 def is_variable(value: Value) -> bool:
     """Return whether a value is an nnx variable."""
     return isinstance(value, LibraryObject) and value.kind in VARIABLES

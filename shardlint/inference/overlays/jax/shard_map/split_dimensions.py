@@ -7,6 +7,7 @@ no layout.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -19,10 +20,13 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
     as_int,
+    as_str,
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.explicit.auto_layouts import LAYERS, spec_of_result
+from shardlint.inference.overlays.jax.explicit.primitives import Open
+from shardlint.inference.overlays.jax.explicit.rules import einsum
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.inference.overlays.recording import record_of_value
@@ -77,7 +81,7 @@ def followed(call: Call, name: str, result: Value) -> Value:
         if partial:
             result = replace(result, traits=result.traits | {(Trait.PARTIAL, axis) for axis in common})
     if found is None:
-        return result
+        return _of_joint_product(call, result) if rule is einsum.einsum else result
     method = name.rpartition(".")[2]
     if method in _REDUCTIONS and len(known) == 1:
         gone = _axes(known[0][1]) - _axes(found)
@@ -85,6 +89,28 @@ def followed(call: Call, name: str, result: Value) -> Value:
         result = replace(result, traits=result.traits | {(kind, axis) for kind in kinds for axis in gone})
     home = ShardingValue(MeshValue(mesh), SpecValue(found))
     return replace(result, laid=home)
+
+
+def _of_joint_product(call: Call, result: Array) -> Array:
+    """Return the result of an einsum of three operands or more, marked as a part of a product along the axes
+    that split a dimension which it sums over, in several operands."""
+    subscripts = as_str(call.args[0])
+    operands = [one for one in call.args[1:] if isinstance(one, Array) and one.shape is not None]
+    if subscripts is None or call.kwargs or len(operands) < 3 or len(operands) != len(call.args) - 1:
+        return result
+    try:
+        terms, output = einsum.written_out(subscripts, [len(one.shape or ()) for one in operands])
+    except Open:
+        return result
+    split = Counter(
+        (letter, axis)
+        for term, one in zip(terms, operands, strict=True)
+        for letter, entry in zip(term, (split_of(one) or Spec()).entries, strict=False)
+        if letter not in output
+        for axis in entry_axes(entry)
+    )
+    axes = {axis for (_, axis), times in split.items() if times > 1}
+    return replace(result, traits=result.traits | {(Trait.PARTIAL, axis) for axis in axes})
 
 
 def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Value, place: Place) -> Value:

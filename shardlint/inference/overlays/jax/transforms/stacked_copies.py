@@ -79,11 +79,11 @@ def _record(interpreter: Evaluator, array: Array, subject: str, made: Place, pla
     )
 
 
-def note_unlike(call: Call, tree: Value) -> None:
+def note_unlike(call: Call, tree: Value, parameter: str = "tree") -> None:
     """Record a stack of numbers that differ from device to device, of which the first is taken for all."""
     for array, path in arrays_at(tree):
         if UNLIKE in array.traits and _is_number(array):
-            name = f"{call.interpreter.written(call.place_of(0, 'tree')) or ''}{path}"
+            name = f"{call.interpreter.written(call.place_of(0, parameter)) or ''}{path}"
             what = f"`{name}`" if name else "the stack"
             silent = f"{what} differs from device to device of the `pmap` that returned it"
             record_of_value(

@@ -8,7 +8,9 @@ from shardlint.inference.domain.values import (
     Array,
     Const,
     DictValue,
+    Instance,
     Integer,
+    LibraryObject,
     ListValue,
     Tuple,
     Value,
@@ -18,7 +20,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays, scalar
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at, map_arrays, scalar
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim
@@ -104,5 +106,8 @@ def _leaves(tree: Value, axis: Value, subject: str) -> Iterator[Leaf]:
     elif isinstance(tree, Const | Integer):
         if isinstance(tree, Integer) or isinstance(tree.value, int | float | complex):
             yield from _leaves(scalar(tree), axis, subject)
+    elif isinstance(tree, Instance | LibraryObject) and as_int(axis) is not None:
+        for array, at in arrays_at(tree, path=subject):
+            yield from _leaves(array, axis, at)
     elif isinstance(tree, Array) and tree.shape is not None and (number := as_int(axis)) is not None:
         yield Leaf(f"`{tree.name}`" if tree.name else subject, tree.shape, number)

@@ -59,7 +59,7 @@ from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.overlays.class_hooks import instance_attribute
 from shardlint.inference.overlays.jax.tree_paths import KEYS
 from shardlint.inference.overlays.python.builtins.derived_classes import new_instance
-from shardlint.inference.overlays.registry import is_known
+from shardlint.inference.overlays.registry import has_lineage, is_known, is_of_library_class
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
@@ -138,6 +138,8 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
     if is_iterator(value) and isinstance(cls, External):
         # Only its own class is known.
         return False if cls.name in _CLASSES else None
+    if isinstance(cls, External) and (known := _of_library_class(value, cls.name)) is not None:
+        return known
     if isinstance(value, Unknown | External | Native | LibraryObject):
         return None
     if isinstance(cls, External) and isinstance(value, Instance) and cls.name in library_bases(value.cls):
@@ -166,6 +168,24 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
     if isinstance(cls, External) and cls.name in _ABSTRACT and (own := built_in_class(value)) is not None:
         return issubclass(own, _ABSTRACT[cls.name])
     return None
+
+
+def _of_library_class(value: Value, name: str) -> bool | None:
+    """Return whether a value is an instance of a library's class, if its ancestors are listed."""
+    if isinstance(value, LibraryObject):
+        known = is_of_library_class(value.kind, name)
+        return False if known is None and name in _CLASSES and has_lineage(value.kind) else known
+    if isinstance(value, Instance):
+        bases = library_bases(value.cls)
+        kinds = [base for base in bases if has_lineage(base)]
+        if kinds or has_unknown_base(value.cls) or not all(base.startswith(_UNRELATED) for base in bases):
+            return True if any(is_of_library_class(kind, name) for kind in kinds) else None
+        return is_of_library_class(None, name)
+    return is_of_library_class(None, name) if _is_plain(value) or isinstance(value, Const | Integer) else None
+
+
+#: Libraries whose classes derive from none that has a lineage, but for those that have one themselves.
+_UNRELATED = ("builtins.", "collections.", "typing.", "abc.", "enum.", "flax.", "equinox.", "optax.", "jax.")
 
 
 def _is_source(name: str, cls: ClassValue) -> bool:

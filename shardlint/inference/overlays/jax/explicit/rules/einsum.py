@@ -6,6 +6,7 @@ With more operands the optimizer chooses the order, and only an ``out_sharding``
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Value, as_str
 from shardlint.inference.evaluation.call import Call
@@ -24,7 +25,7 @@ def einsum(t: Trace, call: Call) -> ArrayType:
         raise Open
     operands = [t.operand(arg) for arg in call.args[1:]]
     out = call.kwargs.get("out_sharding")
-    inputs, output = _written_out(subscripts, operands)
+    inputs, output = written_out(subscripts, [rank(x) for x in operands])
     if len(operands) == 1:
         return _alone(t, operands[0], inputs[0], output, out)
     if len(operands) == 2:
@@ -34,13 +35,13 @@ def einsum(t: Trace, call: Call) -> ArrayType:
     raise Open
 
 
-def _written_out(subscripts: str, operands: list[ArrayType]) -> tuple[list[str], str]:
-    """Return the terms and the output, with letters for ellipses."""
+def written_out(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]:
+    """Return the terms of operands of these ranks and the output, with letters for ellipses."""
     terms, arrow, output = subscripts.replace(" ", "").partition("->")
     inputs = terms.split(",")
-    if len(inputs) != len(operands) or any(c in _HIDDEN for c in subscripts):
+    if len(inputs) != len(ranks) or any(c in _HIDDEN for c in subscripts):
         raise Open
-    full = [_spelled(term, rank(x)) for term, x in zip(inputs, operands, strict=True)]
+    full = [_spelled(term, width) for term, width in zip(inputs, ranks, strict=True)]
     longest = max((hidden for _, hidden in full), key=len)
     if not arrow:
         plain = "".join(inputs).replace(".", "")

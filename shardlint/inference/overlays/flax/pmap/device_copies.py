@@ -63,11 +63,8 @@ def _replicate(call: Call) -> Value:
     return map_arrays(tree, stack)
 
 
-def _unreplicate(call: Call) -> Value:
-    """``unreplicate(tree)``: the first copy of each stack, on its device."""
-    (tree,) = call.bind("tree")
-    if tree is not None:
-        note_unlike(call, tree)
+def first_copies(tree: Value) -> Value:
+    """Return a tree with the first copy of each stack, on its device."""
 
     def first(array: Array, _: str) -> Value:
         if array.shape == ():
@@ -79,7 +76,15 @@ def _unreplicate(call: Call) -> Value:
         home = None if ids is None else Devices((), ids=ids[:1])
         return Array(array.shape[1:], array.dtype, name=array.name, committed=home)
 
-    return Unknown("unreplicate") if tree is None else map_arrays(tree, first)
+    return map_arrays(tree, first)
+
+
+def _unreplicate(call: Call) -> Value:
+    """``unreplicate(tree)``: the first copy of each stack, on its device."""
+    (tree,) = call.bind("tree")
+    if tree is not None:
+        note_unlike(call, tree)
+    return Unknown("unreplicate") if tree is None else first_copies(tree)
 
 
 def _prefetch(call: Call) -> Value:

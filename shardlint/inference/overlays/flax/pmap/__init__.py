@@ -1,0 +1,1 @@
+"""Flax's helpers around `jax.pmap`: stacks with an item for each device."""
