@@ -82,3 +82,22 @@ def test_they_put_the_data_together(function: str) -> None:
         np.testing.assert_allclose(found, data * times, err_msg=f"{before} {axis} {options} {home.spec}")
         known += 1
     assert known > 4, known
+
+
+@pytest.mark.parametrize("function", ["psum", "pmean", "pmax", "pmin"])
+def test_reductions_over_other_axes_leave_dimensions_split(function: str) -> None:
+    rng = random.Random(function)
+    answers = set()
+    for _ in range(40):
+        before, axis = spec(rng), rng.choice(NAMES)
+        home = layout_after(function, Array(SHAPE, "float32", laid=cut(NAMES, before, 3)), (axis,), {}, NAMES)
+        named = {axis for entry in before.entries for axis in entry_axes(entry)}
+        answers.add(home is not None)
+        assert (home is None) == (axis in named)
+        if home is None:
+            continue
+        assert isinstance(home.spec, SpecValue)
+        found = run(lambda z: getattr(lax, function)(z, axis), before, home.spec.spec)  # noqa: B023
+        times = SIZES[axis] if function == "psum" else 1
+        np.testing.assert_allclose(found, np.arange(float(np.prod(SHAPE))).reshape(SHAPE) * times)
+    assert answers == {True, False}

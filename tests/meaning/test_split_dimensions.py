@@ -70,6 +70,21 @@ PROGRAMS: dict[str, tuple[str, str | None]] = {
     "on(lambda g: lax.psum(g.mean() / 4, 'm'), (P('m'),), P(), g)": ("g.mean()", None),
     "on(lambda g: lax.pmean(g.mean(), 'm'), (P('m'),), P(), g)": ("g.mean()", None),
     "on(lambda g: lax.psum(g.sum(), 'm'), (P('m'),), P(), g)": ("g.sum()", None),
+    # What is reduced over one axis is split over the other as before.
+    f"on(lambda x: lax.psum(lax.psum(x.sum(-1), 'm').mean(), 'd'), {PART}, P(), x)": (
+        "x.sum(-1).mean()", "SHL320"
+    ),
+    f"on(lambda x: lax.pmean(lax.psum(x.sum(-1), 'm').mean(), 'd'), {PART}, P(), x)": (
+        "x.sum(-1).mean()", None
+    ),
+    f"on(lambda x: lax.psum(lax.pmax(x.max(-1), 'm').mean(), 'd'), {PART}, P(), x)": (
+        "x.max(-1).mean()", "SHL320"
+    ),
+    f"on(lambda x: lax.psum(lax.pmax(x.max(-1), 'm').sum(), 'd'), {PART}, P(), x)": ("x.max(-1).sum()", None),
+    "on(lambda x: lax.psum(lax.psum(jnp.take_along_axis(x, x.argmin(-1)[:, None] * 0, 1)[:, 0], 'm')"
+    f".mean(), 'd'), {PART}, P(), x)": ("x[:, ::4].sum(-1).mean()", "SHL320"),
+    "on(lambda x: lax.pmean(lax.psum(jnp.take_along_axis(x, x.argmin(-1)[:, None] * 0, 1)[:, 0], 'm')"
+    f".mean(), 'd'), {PART}, P(), x)": ("x[:, ::4].sum(-1).mean()", None),
     "on(lambda b, g: b - 0.5 * jax.grad(lambda b: jnp.mean(b[0] * g))(b), (P(), P('m')), P(), b, g)": (
         "b - 0.5 * jax.grad(lambda b: jnp.mean(b[0] * g))(b)", "SHL320"
     ),

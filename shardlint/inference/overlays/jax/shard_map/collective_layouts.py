@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from shardlint.inference.domain.values import Array, ShardingValue
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import cut, split_of
 from shardlint.laws.core.values import Entry, Spec, entry_axes
-from shardlint.laws.transforms.varying import NO_AXES
+from shardlint.laws.transforms.varying import NO_AXES, REDUCTIONS
 
 _Entries = list[tuple[str, ...]]
 
@@ -19,10 +19,10 @@ def layout_after(
     arguments: Mapping[str, object],
     names: Sequence[str],
 ) -> ShardingValue | None:
-    """Return the layout of the result of `all_gather`, `psum_scatter` or `all_to_all`, or None.
+    """Return the layout of the result of a reduction, `all_gather`, `psum_scatter` or `all_to_all`, or None.
 
-    A dimension that is put together is not split any more, and one that is cut is. ``names`` are the axes of
-    the body.
+    A dimension that is put together is not split any more, and one that is cut is; a reduction over other
+    axes leaves all dimensions split as they are. ``names`` are the axes of the body.
     """
     spec = split_of(array)
     if spec is None and array.shape is not None and array.variation.perhaps == NO_AXES:
@@ -32,7 +32,9 @@ def layout_after(
     entries = [tuple(entry_axes(entry)) for entry in spec.entries]
     tiled = arguments.get("tiled", False)
     made: _Entries | None = None
-    if function == "all_gather":
+    if function in REDUCTIONS:
+        made = None if any(axis in entry for entry in entries for axis in axes) else entries
+    elif function == "all_gather":
         made = _gathered(entries, axes, arguments.get("axis", 0), tiled)
     elif function == "psum_scatter":
         made = _scattered(entries, axes, arguments.get("scatter_dimension", 0), tiled)

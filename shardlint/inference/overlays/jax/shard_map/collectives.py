@@ -9,6 +9,7 @@ from shardlint.inference.domain.values import (
     Array,
     Const,
     MeshValue,
+    ShardingValue,
     Value,
     as_bool,
     as_int,
@@ -251,7 +252,8 @@ def _reduction(function: str) -> Callable[[Call], Value]:
 
         def reduced(array: Array) -> Value:
             dtype = _reduced(function, array.dtype)
-            return Array(array.shape, dtype, array.weak and started.checked is True, origin=call.place)
+            weak = array.weak and started.checked is True
+            return Array(array.shape, dtype, weak, origin=call.place, laid=_laid(started, array))
 
         return started.each(traced(tree), reduced)
 
@@ -307,10 +309,14 @@ def _local(started: Collective, array: Array) -> Value:
         result = local_result(started.function, array.shape, ways, **arguments)
     shape = None if isinstance(result, Unknown | Rejected) else result
     weak = array.weak and started.function not in ("all_to_all", "pswapaxes")
-    names = sorted(started.manual or ())
-    home = layout_after(started.function, array, started.axes, started.arguments, names)
-    local = Array(shape, array.dtype, weak, origin=started.call.place, laid=home)
+    local = Array(shape, array.dtype, weak, origin=started.call.place, laid=_laid(started, array))
     return started.followed(local) if later else local
+
+
+def _laid(started: Collective, array: Array) -> ShardingValue | None:
+    """Return the layout of the result of a collective on one array, if it is known."""
+    names = sorted(started.manual or ())
+    return layout_after(started.function, array, started.axes, started.arguments, names)
 
 
 def _same(function: str, *names: str) -> Callable[[Call], Value]:

@@ -80,6 +80,9 @@ def followed(call: Call, name: str, result: Value) -> Value:
         partial = found is not None and not refused
         if partial:
             result = replace(result, traits=result.traits | {(Trait.PARTIAL, axis) for axis in common})
+    if found is None and name == "jax.numpy.take_along_axis":
+        # What is picked from a part is no part of that dimension.
+        found, _ = _asked(call, name, mesh, result, _picked_axes(call))
     if found is None:
         return _of_joint_product(call, result) if rule is einsum.einsum else result
     method = name.rpartition(".")[2]
@@ -238,6 +241,16 @@ def _typed(value: Value, mesh: Mesh, without: Axes) -> Value:
 def _without(entry: Entry, axes: Axes) -> Entry:
     kept = tuple(axis for axis in entry_axes(entry) if axis not in axes)
     return kept if len(kept) > 1 else kept[0] if kept else None
+
+
+def _picked_axes(call: Call) -> Axes:
+    """Return the axes over which the dimension is split along which `take_along_axis` picks."""
+    array, given = call.args[0], call.argument(2, "axis")
+    spec = split_of(array) if isinstance(array, Array) else None
+    axis = -1 if given is None else as_int(given)
+    if spec is None or axis is None or not -len(spec.entries) <= axis < len(spec.entries):
+        return frozenset()
+    return frozenset(entry_axes(spec.entries[axis]))
 
 
 def _note_softmax(call: Call, name: str) -> None:
