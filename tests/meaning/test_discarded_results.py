@@ -13,6 +13,11 @@ mesh = Mesh(np.array(jax.devices()), ("data",))
 split = NamedSharding(mesh, P("data"))
 y = {"a": jnp.ones(16)}
 """
+HELPER = """def shard(x, on=split):
+    if on is None:
+        return x
+    return constrain(x, on)
+"""
 #: Programs, and whether their result is lost.
 PROGRAMS = {
     "jax.device_put(y, split)": True,
@@ -24,6 +29,17 @@ PROGRAMS = {
     "jax.block_until_ready(y := jax.device_put(y, split))": False,
     "def put():\n    global y\n    y = jax.device_put(y, split)\n    return y\nput()": False,
     "def put():\n    global y\n    y = jax.device_put(y, split)\njax.tree.map(lambda a: put(), y)": False,
+    "@jax.jit\ndef f(y):\n    z = constrain(y, split)\n    return y\ny = f(y)": True,
+    "@jax.jit\ndef f(y):\n    z = constrain(y, split)\n    return z\ny = f(y)": False,
+    "@jax.jit\ndef f(y):\n    z = constrain(y, split)\n    return (lambda: z)()\ny = f(y)": False,
+    "@jax.jit\ndef f(y):\n    z = jax.tree.map(lambda a: constrain(a, split), y)\n"
+    "    return y\ny = f(y)": True,
+    "def f(y):\n    for _ in range(2):\n        z = jax.device_put(y, split)\n    return y\ny = f(y)": True,
+    "def f(y):\n    z = y\n    for _ in range(2):\n        y, z = z, jax.device_put(y, split)\n"
+    "    return y\ny = f(y)": False,
+    f"{HELPER}\n@jax.jit\ndef f(y):\n    a = y['a'] + 1\n    shard(a)\n    return {{'a': a}}\ny = f(y)": True,
+    f"{HELPER}\n@jax.jit\ndef f(y):\n    a = y['a'] + 1\n    a = shard(a)\n    return {{'a': a}}\n"
+    "y = f(y)": False,
 }
 
 
@@ -54,6 +70,35 @@ def test_reported_where_the_array_stays_on_one_device(program: str) -> None:
 def test_in_a_function_that_nothing_calls(call: str, used: str, reported: bool) -> None:
     program = f"{HEADER}def step(x, y, i, of):\n    {call}\n    return {used}\n"
     assert bool(found(program, "SHL611")) == reported
+
+
+@pytest.mark.parametrize(
+    ("helper", "reported"),
+    [
+        ("return constrain(x, split)", True),
+        ('"Split."\n    y = x\n    return constrain(y, split)', True),
+        ("return x", False),
+        ("seen.append(x)\n    return constrain(x, split)", False),
+        ("seen[0] = x\n    return constrain(x, split)", False),
+        ("return constrain(x.sum(), NamedSharding(mesh, P()))", False),
+    ],
+)
+def test_helpers_that_only_return_what_they_are_given(helper: str, reported: bool) -> None:
+    program = f"{HEADER}seen = [0]\ndef put(x):\n    {helper}\n"
+    body = "@jax.jit\ndef step(x):\n    y = x + 1\n    put(y)\n    return y\nstep(jnp.ones(16))\n"
+    assert bool(found(program + body, "SHL611")) == reported
+
+
+@pytest.mark.parametrize(
+    ("name", "read"), [("z", "nonlocal z"), ("_", "pass"), ("z", "print('z')"), ("z", "locals()['z']")]
+)
+def test_not_under_a_name_that_others_may_read(name: str, read: str) -> None:
+    bound = f"    {name} = constrain(y, split)\n    def inner():\n        {read}\n    return y\n"
+    assert not found(f"{HEADER}def step(y):\n{bound}", "SHL611")
+
+
+def test_not_under_a_name_that_other_modules_may_read() -> None:
+    assert not found(f"{HEADER}z = jax.device_put(y, split)\nw = y\n", "SHL611")
 
 
 def test_not_where_jax_rejects_the_call() -> None:

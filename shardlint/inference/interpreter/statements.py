@@ -33,7 +33,12 @@ from shardlint.inference.interpreter.match_statements import takes
 from shardlint.inference.interpreter.with_statements import enter_contexts
 from shardlint.inference.machine.code import Code
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_drift
-from shardlint.inference.semantics.discarded_results import may_be_placed, note_discarded
+from shardlint.inference.semantics.discarded_results import (
+    is_dotted,
+    may_be_placed,
+    note_discarded,
+    note_unread,
+)
 from shardlint.inference.semantics.operators import binary_operation
 from shardlint.inference.semantics.variables import interrupted, watching, widened
 from shardlint.inference.syntax.node_fields import exception_names, leaves, may_raise, structure
@@ -120,18 +125,13 @@ def _expression(interpreter: Machine, node: cst.Expr) -> bool:
     call = node.value
     if (
         type(call) is cst.Call
-        and _is_name(call.func)
+        and is_dotted(call.func)
         and may_be_placed(interpreter, value, call.func, recorded)
     ):
-        note_discarded(interpreter, evaluate(interpreter, call.func), value, call)
+        first = call.args[0].value if call.args and is_dotted(call.args[0].value) else None
+        given = None if first is None else evaluate(interpreter, first)
+        note_discarded(interpreter, evaluate(interpreter, call.func), given, value, call)
     return type(value) is not Never and not _never_returns(interpreter, node.value)
-
-
-def _is_name(node: cst.BaseExpression) -> bool:
-    """Return whether an expression is a name with attributes, which may be evaluated again."""
-    while type(node) is cst.Attribute:
-        node = node.value
-    return type(node) is cst.Name
 
 
 def _dotted(node: cst.BaseExpression) -> str:
@@ -157,10 +157,11 @@ def _never_returns(interpreter: Machine, node: cst.BaseExpression) -> bool:
 
 def _assign(interpreter: Machine, node: cst.Assign) -> bool:
     learn_rank(interpreter, node)
-    read = interpreter.versions_read
+    read, recorded = interpreter.versions_read, len(interpreter.uses)
     value = of_version(interpreter, evaluate(interpreter, node.value), read)
     if type(node.value) is cst.Call:
         _note_replaced(interpreter, node.value, node.targets[0].target, value)
+        note_unread(interpreter, node, value, recorded, evaluate)
     for target in node.targets:
         assign(interpreter, target.target, value)
         note_alias(interpreter, target.target, node.value)
@@ -175,9 +176,9 @@ def _note_replaced(interpreter: Machine, call: cst.Call, target: cst.BaseExpress
         values = list(as_items(value) or ())
     if len(targets) != len(values) or interpreter.context.in_jit is not False or interpreter.context.test:
         return
-    names = {_dotted(arg.value): arg.value for arg in call.args if _is_name(arg.value)}
+    names = {_dotted(arg.value): arg.value for arg in call.args if is_dotted(arg.value)}
     for one, new in zip(targets, values, strict=True):
-        if _is_name(one) and (given := names.get(name := _dotted(one))) is not None:
+        if is_dotted(one) and (given := names.get(name := _dotted(one))) is not None:
             note_drift(interpreter, evaluate(interpreter, given), new, name, interpreter.place(call))
 
 

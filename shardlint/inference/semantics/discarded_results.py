@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import libcst as cst
 
 from shardlint.inference.domain.values import (
     Array,
+    Bound,
     DictValue,
     External,
+    Function,
     ListValue,
     Tuple,
     Value,
@@ -18,7 +21,7 @@ from shardlint.inference.evaluation.context import meant
 from shardlint.inference.machine.machine import Machine
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
 from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.syntax.names_in_text import names_in
+from shardlint.inference.syntax.names_in_text import names_in, single_names
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Rejected
 
@@ -29,6 +32,7 @@ _PLACING = frozenset({
 _COLLECTIVE = frozenset(f"jax.lax.{name}" for name in ("psum", "pmean", "pmax", "pmin", "all_gather"))
 #: A step from a variable to a part of it.
 _STEP = re.compile(r"""\.\w+|\[(?:"\w*"|'\w*'|\d+)\]""")
+_RETURN = re.compile(r"^\s*return\s+\w", re.MULTILINE)
 #: They return what a function returns for each leaf.
 _MAPPING = frozenset({
     "jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map",
@@ -51,18 +55,20 @@ def may_be_placed(interpreter: Machine, value: Value, function: cst.BaseExpressi
     return holder is not None and isinstance(holder.variables.get(function.value), External)
 
 
-def note_discarded(interpreter: Machine, function: Value, result: Value, node: cst.Call) -> None:
-    """Record a call whose result is arrays that it placed or reduced, where those it was given are used
+def note_discarded(
+    interpreter: Machine, function: Value, given: Value | None, result: Value, node: cst.Call
+) -> None:
+    """Record a call whose result is arrays that it placed or reduced, where those it was ``given`` are used
     afterwards."""
     context = interpreter.context
-    if not isinstance(function, External) or context.test or context.caught:
+    function = function.function if isinstance(function, Bound) else function
+    if not isinstance(function, External | Function) or context.test or context.caught:
         return
     name = function.name
-    placed = name in _PLACING
-    if name in _MAPPING:
-        arrays = list(arrays_in(result))
-        placed = bool(arrays) and all(array.sharding is not None for array in arrays)
-    if not (placed or name in _COLLECTIVE) or not _used_below(interpreter, node):
+    if isinstance(function, Function):
+        _note_helper(interpreter, function, given, result, node)
+        return
+    if not (_places(name, result) or name in _COLLECTIVE) or not _used_below(interpreter, node):
         return
     short = name.rpartition(".")[2]
     silent = f"`{short}` returns a new array, which nothing uses: the one it is given stays as it is"
@@ -70,10 +76,97 @@ def note_discarded(interpreter: Machine, function: Value, result: Value, node: c
     record_of_value(interpreter, "jax.Array(discarded)", Accepted(), place, silent=silent)
 
 
+def note_unread(
+    interpreter: Machine,
+    node: cst.Assign,
+    value: Value,
+    recorded: int,
+    evaluate: Callable[[Machine, cst.BaseExpression], Value],
+) -> None:
+    """Record a call whose result is arrays that it placed, under a name that nothing reads, where the
+    function goes on to use what the call was given, or returns something."""
+    target, call, context = node.targets[0].target, node.value, interpreter.context
+    if type(target) is not cst.Name or len(node.targets) > 1 or type(call) is not cst.Call:
+        return
+    # Such a name may be read in texts, by nested functions, and in a loop above.
+    if not _is_local(interpreter) or target.value not in single_names(interpreter.frames[-1].unit.text):
+        return
+    if context.test or context.caught or target.value.startswith("_") or not is_dotted(call.func):
+        return
+    if not may_be_placed(interpreter, value, call.func, recorded):
+        return
+    function = evaluate(interpreter, call.func)
+    if not isinstance(function, External) or not _places(function.name, value):
+        return
+    if _RETURN.search(_below(interpreter, call)) or _used_below(interpreter, call):
+        short = function.name.rpartition(".")[2]
+        unread = f"`{short}` returns a new array, and nothing reads `{target.value}`"
+        place, silent = interpreter.place(call), f"{unread}: what it is given stays as it is"
+        record_of_value(interpreter, "jax.Array(discarded)", Accepted(), place, silent=silent)
+
+
+def is_dotted(node: cst.BaseExpression) -> bool:
+    """Return whether an expression is a name with attributes, which may be evaluated again."""
+    while type(node) is cst.Attribute:
+        node = node.value
+    return type(node) is cst.Name
+
+
+def _is_local(interpreter: Machine) -> bool:
+    """Return whether the code that runs is a function's, whose variables no other module reads."""
+    scope = interpreter.scope
+    return scope.parent is not None and not scope.is_class and not scope.is_comprehension
+
+
+def _places(name: str, result: Value) -> bool:
+    """Return whether a function of a library places the arrays that it returns."""
+    if name not in _MAPPING:
+        return name in _PLACING
+    arrays = list(arrays_in(result))
+    return bool(arrays) and all(array.sharding is not None for array in arrays)
+
+
+def _below(interpreter: Machine, node: cst.Call) -> str:
+    """Return the text of the function below a call."""
+    unit, end = interpreter.frames[-1].unit, interpreter.place(node).resolve().end_line
+    return "".join(unit.text.splitlines(keepends=True)[end - unit.first_line + 1 :])
+
+
+def _note_helper(
+    interpreter: Machine, function: Function, given: Value | None, result: Value, node: cst.Call
+) -> None:
+    """Record a call of a function of the program that only returns the array it is given, placed."""
+    if not isinstance(given, Array) or not isinstance(result, Array) or given.shape != result.shape:
+        return
+    if result.sharding is None or result.sharding == given.sharding or given.dtype != result.dtype:
+        return
+    if _only_returns(function.code.node.body) and _used_below(interpreter, node):
+        silent = (
+            f"`{function.name}` returns a new array, which nothing uses: the one it is given stays as it is"
+        )
+        place = interpreter.place(node)
+        record_of_value(interpreter, "jax.Array(discarded)", Accepted(), place, silent=silent)
+
+
+def _only_returns(node: cst.CSTNode) -> bool:
+    """Return whether statements do no more than return values, beside tests and names that they bind."""
+    if isinstance(node, cst.IndentedBlock | cst.SimpleStatementLine | cst.SimpleStatementSuite):
+        return all(map(_only_returns, node.body))
+    if isinstance(node, cst.If):
+        rest = node.orelse
+        return _only_returns(node.body) and (rest is None or _only_returns(rest))
+    if isinstance(node, cst.Else):
+        return _only_returns(node.body)
+    if isinstance(node, cst.Assign):
+        return all(isinstance(target.target, cst.Name) for target in node.targets)
+    if isinstance(node, cst.Expr):
+        return isinstance(node.value, cst.SimpleString)
+    return isinstance(node, cst.Return | cst.Pass | cst.Raise | cst.Assert)
+
+
 def _used_below(interpreter: Machine, node: cst.Call) -> bool:
     """Return whether the text of the function below a call names what the call is given."""
-    unit, end = interpreter.frames[-1].unit, interpreter.place(node).resolve().end_line
-    below = "".join(unit.text.splitlines(keepends=True)[end - unit.first_line + 1 :])
+    below = _below(interpreter, node)
     _, names = names_in(below)
     given = [_root(arg.value) for arg in node.args[:2]]
     return any(root in names and _names_part(below, root, step) for root, step in filter(None, given))

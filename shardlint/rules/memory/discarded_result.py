@@ -2,7 +2,8 @@
 
 ## What it does
 Finds `device_put`, `with_sharding_constraint`, `reshard` and collectives whose result is not used, while the
-array that they are given is used afterwards.
+array that they are given is used afterwards; also where `jax.tree.map` or a function of the program does no
+more than that for the arrays it is given, and where a function binds the result to a name that nothing reads.
 
 ## Why is this bad?
 Arrays do not change: these functions return another array, and leave the old one where it is. The program
