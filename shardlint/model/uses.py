@@ -223,6 +223,17 @@ class CopiesUse(Use):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BareTreeUse(Use):
+    """A tree without boxes of which linen's names are asked (`nn.get_partition_spec`).
+
+    ``leaves`` are its arrays of known shape, each with the steps of its path.
+    """
+
+    function: str
+    leaves: tuple[tuple[tuple[str, ...], Shape], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArityUse(Use):
     """Specs or shardings for a function's arguments or results: the number given, and the number expected.
 

@@ -59,6 +59,7 @@ from shardlint.inference.overlays.flax.common.metadata import (
 )
 from shardlint.inference.overlays.flax.common.parameter_uses import NameCheck, Owner, shape_known
 from shardlint.inference.overlays.flax.common.unknown_layers import record_box, record_named
+from shardlint.inference.overlays.flax.linen.bare_trees import note_bare
 from shardlint.inference.overlays.flax.linen.cells import CELLS, attribute, initialize_carry
 from shardlint.inference.overlays.flax.linen.cells import LAYERS as RECURRENT
 from shardlint.inference.overlays.flax.linen.layers import KEY, Forward, attend
@@ -316,6 +317,7 @@ def _partitioned(call: Call) -> Value:
 
 
 def _get_partition_spec(call: Call) -> Value:
+    note_bare(call, call.argument(0, "tree"))
     return map_tree(leaf_spec, call.argument(0, "tree") or call.unknown("no tree"))
 
 
@@ -324,6 +326,7 @@ def _get_sharding(call: Call) -> Value:
     tree, mesh = call.argument(0, "tree"), call.argument(1, "mesh")
     if tree is None or mesh is None:
         return call.unknown("no tree or mesh")
+    note_bare(call, tree)
     rejected = False
 
     def sharding(leaf: Value) -> Value:
