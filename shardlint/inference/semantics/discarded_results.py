@@ -32,7 +32,7 @@ _PLACING = frozenset({
 _COLLECTIVE = frozenset(f"jax.lax.{name}" for name in ("psum", "pmean", "pmax", "pmin", "all_gather"))
 #: A step from a variable to a part of it.
 _STEP = re.compile(r"""\.\w+|\[(?:"\w*"|'\w*'|\d+)\]""")
-_RETURN = re.compile(r"^\s*return\s+\w", re.MULTILINE)
+_RETURN = re.compile(r"^\s*return\s+(?!None\b)[^\W\d]", re.MULTILINE)
 #: They return what a function returns for each leaf.
 _MAPPING = frozenset({
     "jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map",
