@@ -248,11 +248,12 @@ def _conditional(interpreter: Machine, node: cst.IfExp) -> Value:
     scope, before = interpreter.scope, interpreter.scope.variables
     found: list[tuple[Value, Tag]] = []
     ends: list[dict[str, Value]] = []
+    condition = interpreter.tests.condition(interpreter, node.test)
     for branch, holds in ((node.body, True), (node.orelse, False)):
         scope.variables = state = dict(before)
         with (
             interpreter.forked(doubtful=is_doubtful(test)),
-            interpreter.assuming(node.test, holds) as tag,
+            interpreter.assuming(condition, holds) as tag,
         ):
             if tag is not None and (learned := refine(interpreter, node.test, holds)) is not None:
                 interpreter.assumed = combined(interpreter.assumed, learned) or interpreter.assumed

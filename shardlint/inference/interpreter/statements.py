@@ -306,10 +306,11 @@ def _fork(
     ends: list[dict[str, Any]] = []
     contexts, tags = [], []
     pick(interpreter, test)
+    condition = interpreter.tests.condition(interpreter, test)
     for body, outcome in ((then, True), (other, False)):
         scope.variables = dict(before)
         interpreter.context = context
-        with interpreter.assuming(test, outcome) as tag:
+        with interpreter.assuming(condition, outcome) as tag:
             if tag is None or (learned := refine(interpreter, test, outcome)) is None:
                 continue
             interpreter.assumed = combined(interpreter.assumed, learned) or interpreter.assumed

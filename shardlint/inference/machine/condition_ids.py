@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: The identities of the values that a test reads, None for unbound names.
 Read = tuple["int | None", ...]
+#: A test, and the outcome of it in which a branch is taken.
+Condition = tuple[Test, bool]
 #: Stands for the structure of a test that is new.
 _NEW = ""
 #: Calls that return the same each time.
@@ -32,6 +34,13 @@ class Tests:
         self._read: list[Value] = []
         #: By scope number: tests by their text and the values they read.
         self._met: dict[int, dict[tuple[str, Read], Test]] = {}
+
+    def condition(self, interpreter: Machine, test: cst.BaseExpression) -> Condition:
+        """Return the identity of a test that was evaluated just now, for both its branches."""
+        holds = True
+        while type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
+            test, holds = test.expression, not holds
+        return self.identity(interpreter, test), holds
 
     def identity(self, interpreter: Machine, test: cst.BaseExpression) -> Test:
         """Return the identity of a test, equal for tests with the same outcome in one run of a function.
