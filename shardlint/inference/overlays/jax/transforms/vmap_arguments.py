@@ -62,6 +62,9 @@ def refuse_mapping(
         return refuse(Rejected(Cause.MISUSE, "ValueError", "trace", detail=detail))
     pairs = [(f"argument {i}", arg, axis) for i, (arg, axis) in enumerate(zip(call.args, axes, strict=True))]
     pairs += [(f"`{name}`", arg, Const(0)) for name, arg in call.kwargs.items()]
+    # An object that is one of several may have been made by another choice than the arrays beside it.
+    apart = call.interpreter.variants[1] > 1
+    pairs = [pair for pair in pairs if not (apart and isinstance(pair[1], Instance | LibraryObject))]
     leaves = [leaf for subject, arg, axis in pairs for leaf in _leaves(arg, axis, subject)]
     verdict = judge_mapped(leaves, as_dim(axis_size), pmap=pmap)
     if not isinstance(verdict, Rejected) and leaves and devices is not None and not sized:
