@@ -303,8 +303,7 @@ def _fork(
     left = _departures(interpreter)
     scope, before, context = interpreter.scope, interpreter.scope.variables, interpreter.context
     outer = interpreter.variants, interpreter.picked
-    ends: list[dict[str, Any]] = []
-    contexts, tags = [], []
+    ends, contexts, tags = [], [], []
     pick(interpreter, test)
     condition = interpreter.tests.condition(interpreter, test)
     for body, outcome in ((then, True), (other, False)):
