@@ -280,7 +280,8 @@ class Frame:
     ``overlooked`` is a mesh that is set, but not the answer to its last question (`Evaluator.note_query`),
     which came after ``answered`` of its returns.
     ``bound`` are the arguments by parameter, ``held`` what stands for them since, ``given`` the donations of
-    those of them that it gave to jitted functions.
+    those of them that it gave to jitted functions. ``raised`` is the path on which the last statement raised
+    an exception that a handler catches.
     """
 
     scope: Scope
@@ -301,6 +302,7 @@ class Frame:
     bound: Mapping[str, Value] = field(default_factory=dict)
     held: dict[str, Value] = field(default_factory=dict)
     given: list[Any] = field(default_factory=list)
+    raised: tuple[int, ...] | None = None
 
     def departures(self) -> tuple[int, ...]:
         """Return how many exits from the function, and from its innermost loop, were recorded."""

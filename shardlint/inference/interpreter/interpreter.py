@@ -43,6 +43,7 @@ from shardlint.inference.interpreter.with_statements import enter, entered
 from shardlint.inference.machine.condition_ids import Condition, Tests
 from shardlint.inference.machine.trace import CachedCall, Handed, Note
 from shardlint.inference.machine.variable_reads import Reads, note_attribute, note_variable
+from shardlint.inference.recording.caught_exceptions import note_raised
 from shardlint.inference.semantics.arrays_in_place import change_in_place
 from shardlint.inference.semantics.attributes import get_attribute, plain_attribute
 from shardlint.inference.semantics.builtin_names import built_in
@@ -174,11 +175,12 @@ class Interpreter:
 
     def record(self, use: Use) -> None:
         """Record a use, unless this pass only determines what a loop changes."""
-        if not self.is_silent:
+        if not self.is_silent or self.context.caught:
             for judge in (verdict_at, verdict_if_meant, verdict_where_replaced):
-                judged = judge(self, use)
-                if judged is not use.verdict:
-                    use = replace(use, verdict=judged)
+                verdict = judge(self, use)
+                use = use if verdict is use.verdict else replace(use, verdict=verdict)
+            note_raised(self, use)
+        if not self.is_silent:
             variant, variants = self.variants
             if variants > 1:
                 use = replace(use, variant=variant, variants=variants, supposed=self.supposes)

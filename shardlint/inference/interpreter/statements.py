@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from shardlint.inference.conditions.ending_calls import never_returns
 from shardlint.inference.conditions.narrowing import learn_rank, refine
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.lattice import combined, join_variables
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.unknown_choices import is_doubtful
-from shardlint.inference.domain.values import NONE, ClassValue, External, Never, Value, as_items
+from shardlint.inference.domain.values import NONE, ClassValue, Never, Value, as_items
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.disjunction import met
 from shardlint.inference.evaluation.mutation import augment
@@ -46,17 +47,6 @@ from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
-
-#: Functions that raise instead of returning, by last name; the method is `unittest.TestCase`'s.
-_ENDINGS = {
-    "skipTest": (),
-    "exit": ("sys.exit", "builtins.exit", "pytest.exit"),
-    "quit": ("builtins.quit",),
-    "_exit": ("os._exit",),
-    "skip": ("pytest.skip",),
-    "fail": ("pytest.fail",),
-    "xfail": ("pytest.xfail",),
-}
 
 Statement = cst.BaseStatement | cst.BaseSmallStatement
 Handler = Callable[["Machine", Any], bool]
@@ -113,8 +103,10 @@ def execute_branch(interpreter: Machine, body: Sequence[Statement], doubtful: bo
 
 
 def _simple_line(interpreter: Machine, node: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> bool:
-    for statement in node.body:  # noqa: SIM110 (see above)
-        if not _HANDLERS[type(statement)](interpreter, statement):
+    frame = interpreter.frames[-1]
+    frame.raised = None
+    for statement in node.body:
+        if not _HANDLERS[type(statement)](interpreter, statement) or frame.raised == interpreter.path:
             return False
     return True
 
@@ -131,7 +123,7 @@ def _expression(interpreter: Machine, node: cst.Expr) -> bool:
         first = call.args[0].value if call.args and is_dotted(call.args[0].value) else None
         given = None if first is None else evaluate(interpreter, first)
         note_discarded(interpreter, evaluate(interpreter, call.func), given, value, call)
-    return type(value) is not Never and not _never_returns(interpreter, node.value)
+    return type(value) is not Never and not never_returns(interpreter, node.value)
 
 
 def _dotted(node: cst.BaseExpression) -> str:
@@ -141,24 +133,12 @@ def _dotted(node: cst.BaseExpression) -> str:
     return node.value if type(node) is cst.Name else ""
 
 
-def _never_returns(interpreter: Machine, node: cst.BaseExpression) -> bool:
-    """Return whether a call, as a statement, ends the program or the test that it is in."""
-    if type(node) is not cst.Call:
-        return False
-    function = node.func
-    name = function.attr if type(function) is cst.Attribute else function
-    if type(name) is not cst.Name or name.value not in _ENDINGS:
-        return False
-    if name.value == "skipTest":
-        return type(function) is cst.Attribute
-    found = evaluate(interpreter, function)
-    return isinstance(found, External) and found.name in _ENDINGS[name.value]
-
-
 def _assign(interpreter: Machine, node: cst.Assign) -> bool:
     learn_rank(interpreter, node)
     read, recorded = interpreter.versions_read, len(interpreter.uses)
     value = of_version(interpreter, evaluate(interpreter, node.value), read)
+    if interpreter.frames[-1].raised == interpreter.path:
+        return False
     if type(node.value) is cst.Call:
         _note_replaced(interpreter, node.value, node.targets[0].target, value)
         note_unread(interpreter, node, value, recorded, evaluate)
@@ -215,7 +195,10 @@ def _delete(interpreter: Machine, node: cst.Del) -> bool:
 
 def _return(interpreter: Machine, node: cst.Return) -> bool:
     frame = interpreter.frame
-    frame.returns.append(NONE if node.value is None else evaluate(interpreter, node.value))
+    value = NONE if node.value is None else evaluate(interpreter, node.value)
+    if frame.raised == interpreter.path:
+        return False
+    frame.returns.append(value)
     frame.exits.append(dict(interpreter.scope.variables))
     return False
 
