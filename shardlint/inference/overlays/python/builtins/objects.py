@@ -57,6 +57,7 @@ from shardlint.inference.evaluation.monkeypatches import set_library_name
 from shardlint.inference.evaluation.mutation import delete_attribute, set_attribute
 from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.overlays.class_hooks import instance_attribute
+from shardlint.inference.overlays.jax.attribute_names import has_attribute
 from shardlint.inference.overlays.jax.tree_paths import KEYS
 from shardlint.inference.overlays.python.builtins.derived_classes import new_instance
 from shardlint.inference.overlays.registry import has_lineage, is_known, is_of_library_class
@@ -302,6 +303,8 @@ def _hasattr(call: Call) -> Value:
             return Const(True)
         if isinstance(receiver, Tuple) and receiver.fields is not None and text in receiver.fields:
             return Const(True)
+        if (there := has_attribute(receiver, text)) is not None:
+            return Const(there)
     return Unknown("hasattr of something unknown")
 
 
