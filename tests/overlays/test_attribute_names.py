@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.evaluation import evaluate_module
 
-from shardlint.inference.domain.values import Const
+from shardlint.inference.domain.values import Const, Value
 from shardlint.inference.overlays.jax import attribute_names as names
 
 HEAD = """import jax, jax.numpy as jnp, numpy as np
@@ -52,7 +52,8 @@ def test_attributes_of(kind: str) -> None:
     lines = [f"a_{name} = hasattr(value, {name!r})\n" for name in NAMES]
     program = f"{HEAD}value = {kind}\n{''.join(lines)}"
     due, said = asked(program), evaluate_module(program).variables
-    known = {n: said[f"a_{n}"].value for n in NAMES if isinstance(said[f"a_{n}"], Const)}
+    answers = {name: said[f"a_{name}"] for name in NAMES}
+    known = {name: answer.value for name, answer in answers.items() if isinstance(answer, Const)}
     assert known == {name: due[f"a_{name}"] for name in known}
     assert len(known) >= 2, known
 
@@ -82,7 +83,8 @@ def f(x):
 
 {call}
 """
-    due, said = [], []
+    due: list[tuple[bool, ...]] = []
+    said: list[tuple[Value, ...]] = []
     exec(program, {"tell": lambda *answers: due.append(answers)})
     evaluate_module(program, {"tell": lambda call: said.append(tuple(call.args))})
     assert set(due) == {(False, True)}
