@@ -8,7 +8,7 @@ import pytest
 from support.evaluation import evaluate_module
 
 from shardlint.inference.domain.values import Const, Value
-from shardlint.inference.overlays.jax import attribute_names as names
+from shardlint.inference.overlays.python.builtins import attribute_names as names
 
 HEAD = """import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P

@@ -57,8 +57,8 @@ from shardlint.inference.evaluation.monkeypatches import set_library_name
 from shardlint.inference.evaluation.mutation import delete_attribute, set_attribute
 from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.overlays.class_hooks import instance_attribute
-from shardlint.inference.overlays.jax.attribute_names import has_attribute
 from shardlint.inference.overlays.jax.tree_paths import KEYS
+from shardlint.inference.overlays.python.builtins.attribute_names import has_attribute
 from shardlint.inference.overlays.python.builtins.derived_classes import new_instance
 from shardlint.inference.overlays.registry import has_lineage, is_known, is_of_library_class
 from shardlint.laws.core.values import Unknown

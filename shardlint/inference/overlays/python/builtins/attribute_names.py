@@ -1,4 +1,4 @@
-"""The attributes that arrays, shardings and meshes certainly have, and those that they certainly lack.
+"""The attributes that arrays, shardings and meshes certainly have or lack, as `hasattr` finds them.
 
 A `jax.Array` that is traced lacks some attributes that others have, such as ``sharding``, and raises where it
 is asked for others; so that nothing is said of these (measured on JAX 0.10.2 and 0.12.0.1).
