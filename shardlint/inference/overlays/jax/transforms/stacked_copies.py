@@ -96,15 +96,15 @@ def note_drift(interpreter: Evaluator, given: Value, returned: Value, name: str,
     """Record that numbers that differ from device to device take the place of a tree of copies, of some
     surely and of the others perhaps, or have done so in a loop."""
     later = {path: one for one, path in arrays_at(returned)}
-    copies = [
+    # Running statistics, which are vectors, may differ beside parameters of which nothing is known, or be
+    # averaged beside parameters that are not.
+    matrices = [
         (one, later[path])
         for one, path in arrays_at(given)
-        if _is_number(one) and _is_copied(one) and path in later
+        if _is_number(one) and _is_copied(one) and path in later and len(one.shape or ()) > _RANK_OF_VECTORS
     ]
-    apart = [one for one, new in copies if DRIFTING in one.traits or UNLIKE in new.traits]
-    # Running statistics, which are vectors, may differ beside parameters of which nothing is known.
-    matrices = any(len(one.shape or ()) > _RANK_OF_VECTORS for one in apart)
-    if not matrices or any(COPIES in new.equal for _, new in copies):
+    apart = any(DRIFTING in one.traits or UNLIKE in new.traits for one, new in matrices)
+    if not apart or any(COPIES in new.equal for _, new in matrices):
         return
     what = f"`{name}` holds the same on each device at first, and what a `pmap` returns for it differs"
     record_of_value(interpreter, "jax.pmap(drifting)", Accepted(), place, silent=what)
