@@ -152,10 +152,8 @@ def _get_metadata(call: Call) -> Value:
     if any(isinstance(value, Unknown) for value in known.values()):
         return call.unknown("the metadata is not known")
     sharding = {"out_sharding": known.pop("out_sharding")} if "out_sharding" in known else {}
-    settings: dict[str, Value] = dict.fromkeys(
-        ("hijax", "ref", "eager_sharding"), Unknown("a setting of Flax")
-    )
-    every = {**known, **settings, **known, **sharding}
+    settings = [name for name in ("hijax", "ref", "eager_sharding") if name not in known]
+    every = {**known, **dict.fromkeys(settings, Unknown("a setting of Flax")), **sharding}
     if name is None:
         return DictValue(dict(every.items()))
     text = as_str(name)
