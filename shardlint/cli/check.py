@@ -186,7 +186,7 @@ def _checked(
                 settings.confirm_devices,
                 confirms=options.confirm,
             )
-            with early_end(options.timeout) as stop:
+            with early_end(options.timeout, again=options.watch) as stop:
                 analyzer = Analyzer(cache, options.jobs, stop=stop, asking=asking)
                 linter = Linter(settings, found.of_folder, analyzer)
                 if unsaved:

@@ -1,9 +1,10 @@
-"""The early end of a check: a time limit, or an interrupt from the keyboard."""
+"""The early end of a check: a time limit, an interrupt from the keyboard, or a request to terminate."""
 
 from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -13,30 +14,45 @@ from shardlint.support.media import terminal
 
 #: Of the files that were not checked to the end, this many are named.
 _NAMED = 5
+#: Signals within this many seconds are one.
+_SAME = 0.5
 
 
 @contextmanager
-def early_end(seconds: float | None) -> Iterator[Stop]:
-    """Yield the token that is set after some seconds, None for no limit, or at the first interrupt.
+def early_end(seconds: float | None, again: bool = False) -> Iterator[Stop]:
+    """Yield the token that is set after some seconds, None for no limit, or at the first interrupt or, unless
+    the check is made ``again`` after each change, request to terminate.
 
-    A second interrupt raises KeyboardInterrupt, as without this.
+    A later one does what it does without this, if it is not the same one again: `timeout` and terminals
+    send a signal to a process and to its group.
     """
     stop = Stop(gentle=True)
-    before = signal.getsignal(signal.SIGINT)
+    first: float | None = None
 
-    def interrupted(_number: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, before)
-        stop.ask()
+    def ended(number: int, _frame: FrameType | None) -> None:
+        nonlocal first
+        if first is None:
+            first = time.monotonic()
+            stop.ask()
+        elif time.monotonic() - first > _SAME:
+            signal.signal(number, before[signal.Signals(number)])
+            signal.raise_signal(number)
 
     main = threading.current_thread() is threading.main_thread()
-    if main and callable(before):
-        signal.signal(signal.SIGINT, interrupted)
+    ending = (signal.SIGINT,) if again else (signal.SIGINT, signal.SIGTERM)
+    handlers = {number: signal.getsignal(number) for number in ending} if main else {}
+    # Whoever started this may have it ignore a signal, and what is not set from Python cannot be restored.
+    before = {
+        number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)
+    }
+    for number in before:
+        signal.signal(number, ended)
     try:
         with _limit(seconds, stop, main):
             yield stop
     finally:
-        if main and callable(before):
-            signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -24,6 +24,22 @@ x = jax.device_put(jnp.zeros((8, 6)), NamedSharding(mesh, P("data", None, "model
 #: Nothing is ignored by the comment, which is reported only of a whole check.
 IDLE = WRONG.replace(', None, "model"', "") + "y = x  # shardlint: ignore[SHL202] nothing\n"
 LONG = WRONG + "x = x + 1\n" * 500
+#: The command line, whose group of processes gets a signal when the first file was checked.
+SIGNALED = """\
+import os, sys
+from shardlint.cli import commands
+from shardlint.output.progress import ProgressBar
+
+sent = []
+
+def progress(self, what, done, total):
+    if what == "checking" and done and not sent:
+        sent.append(True)
+        os.killpg(0, int(sys.argv[1]))
+
+ProgressBar.__call__ = progress
+sys.exit(commands.main(sys.argv[2:]))
+"""
 
 
 @pytest.fixture
@@ -87,16 +103,33 @@ def test_nothing_partial_is_stored(project, tmp_path):
     assert not again.unreached and codes(again, "c.py") == ["SHL201"]
 
 
-def test_the_first_interrupt_ends_early_and_the_second_at_once():
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_ends_early_and_a_later_one_at_once(number, monkeypatch):
+    before = signal.signal(number, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt), early_end(None) as stop:
-            os.kill(os.getpid(), signal.SIGINT)
-            assert stop.asked
-            os.kill(os.getpid(), signal.SIGINT)
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            for _ in range(2):  # a signal may come to the process and to its group
+                os.kill(os.getpid(), number)
+                assert stop.asked
+            monkeypatch.setattr("shardlint.cli.early_end._SAME", 0)
+            os.kill(os.getpid(), number)
+        assert signal.getsignal(number) is signal.default_int_handler
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_signal_during_a_check(tmp_path, number, jobs):
+    for name in range(12):
+        (tmp_path / f"{name}.py").write_text(LONG)
+    command = ["check", "--isolated", "--no-cache", "--jobs", jobs, "."]
+    process = run(
+        [sys.executable, "-c", SIGNALED, str(int(number)), *command],
+        cwd=tmp_path, capture_output=True, text=True, start_new_session=True, timeout=60,
+    )  # fmt: skip
+    assert process.returncode == 1 and "SHL201" in process.stdout, process
+    assert "were not checked to the end" in process.stderr
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
