@@ -68,6 +68,24 @@ def test_what_is_reported(program: str) -> None:
         assert not reported
 
 
+@pytest.mark.parametrize(
+    ("call", "makes"),
+    [
+        ("jax.jit(make)()", True),
+        ("nnx.jit(make)()", True),
+        ("jax.jit(make).eval_shape()", False),
+        ("jax.eval_shape(jax.jit(make))", False),
+        ("nnx.eval_shape(make)", False),
+        ("nnx.eval_shape(nnx.jit(make))", False),
+    ],
+)
+def test_only_what_runs_makes_arrays(call: str, makes: bool) -> None:
+    make = "from flax import nnx\ndef make():\n    return nnx.Param(jnp.zeros((8192, 4096)))\n"
+    text = f"{HEADER}{make}with jax.set_mesh(mesh):\n    made = {call}\n"
+    assert value(text, "isinstance(jax.tree.leaves(made)[0], jax.Array)") == makes
+    assert bool(found(text, "SHL607")) == makes
+
+
 def test_the_page_leaves_moments_whole_and_then_splits_them() -> None:
     kernel = "{}.moments['kernel']"
     bad, good = kernel.format("bad"), kernel.format("good")

@@ -102,6 +102,36 @@ def test_what_is_reported(program: str) -> None:
         assert collectives(f"{text}compiled = f.lower(*args).compile()\n")
 
 
+MOVED = """def moved(v):
+    return constrain(v * 2, on(None, 'y'))
+@jax.jit
+def f(v):
+    w = v + 1
+    {}
+args = array('y'),
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "moves"),
+    [
+        ("constrain(v * 2, on(None, 'y')); return w", False),
+        ("x = constrain(v * 2, on(None, 'y')); return w", False),
+        ("w = constrain(v * 2, on(None, 'y')); return w", True),
+        ("w += constrain(v * 2, on(None, 'y')); return w", True),
+        ("moved(v); return w", False),
+        ("x = moved(v); return w", False),
+        ("moved(v); return moved(v)", True),
+        ("lax.with_sharding_constraint(moved(v), on()); return w", False),
+        ("jax.tree.map(moved, [v]); return w", False),
+    ],
+)
+def test_what_nothing_uses_does_not_move(body: str, moves: bool) -> None:
+    text = HEADER + MOVED.format(body)
+    assert bool(collectives(f"{text}compiled = f.lower(*args).compile()\n")) == moves
+    assert bool(found(f"{text}f.lower(*args)\n", "SHL604")) == moves
+
+
 def test_both_pages_compute_the_same_in_other_layouts() -> None:
     for code in ("SHL604", "SHL605"):
         assert of_pages(code, "bool(np.allclose(bad.y, good.y))")

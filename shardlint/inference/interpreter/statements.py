@@ -122,7 +122,7 @@ def _expression(interpreter: Machine, node: cst.Expr) -> bool:
     ):
         first = call.args[0].value if call.args and is_dotted(call.args[0].value) else None
         given = None if first is None else evaluate(interpreter, first)
-        note_discarded(interpreter, evaluate(interpreter, call.func), given, value, call)
+        note_discarded(interpreter, evaluate(interpreter, call.func), given, value, call, recorded)
     return type(value) is not Never and not never_returns(interpreter, node.value)
 
 

@@ -24,6 +24,7 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.syntax.names_in_text import names_in, single_names
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Rejected
+from shardlint.model.uses import MoveUse
 
 _PLACING = frozenset({
     "jax.device_put", "jax.lax.with_sharding_constraint", "jax.reshard", "jax.sharding.reshard",
@@ -56,12 +57,13 @@ def may_be_placed(interpreter: Machine, value: Value, function: cst.BaseExpressi
 
 
 def note_discarded(
-    interpreter: Machine, function: Value, given: Value | None, result: Value, node: cst.Call
+    interpreter: Machine, function: Value, given: Value | None, result: Value, node: cst.Call, recorded: int
 ) -> None:
     """Record a call whose result is arrays that it placed or reduced, where those it was ``given`` are used
     afterwards."""
     context = interpreter.context
     function = function.function if isinstance(function, Bound) else function
+    _drop_moves(interpreter, function, result, recorded)
     if not isinstance(function, External | Function) or context.test or context.caught:
         return
     name = function.name
@@ -91,11 +93,12 @@ def note_unread(
     # Such a name may be read in texts, by nested functions, and in a loop above.
     if not _is_local(interpreter) or target.value not in single_names(interpreter.frames[-1].unit.text):
         return
-    if context.test or context.caught or target.value.startswith("_") or not is_dotted(call.func):
-        return
-    if not may_be_placed(interpreter, value, call.func, recorded):
+    if not is_dotted(call.func) or not may_be_placed(interpreter, value, call.func, recorded):
         return
     function = evaluate(interpreter, call.func)
+    _drop_moves(interpreter, function, value, recorded)
+    if context.test or context.caught or target.value.startswith("_"):
+        return
     if not isinstance(function, External) or not _places(function.name, value):
         return
     if _RETURN.search(_below(interpreter, call)) or _used_below(interpreter, call):
@@ -103,6 +106,19 @@ def note_unread(
         unread = f"`{short}` returns a new array, and nothing reads `{target.value}`"
         place, silent = interpreter.place(call), f"{unread}: what it is given stays as it is"
         record_of_value(interpreter, "jax.Array(discarded)", Accepted(), place, silent=silent)
+
+
+def _drop_moves(interpreter: Machine, function: Value, result: Value, recorded: int) -> None:
+    """Forget the moves of arrays that were recorded for a result inside jit, which nothing uses: the compiler
+    drops what makes it (JAX 0.10.2 and 0.12.0.1)."""
+    if isinstance(function, External):
+        drops = _places(function.name, result)
+    else:
+        drops = isinstance(function, Function) and _only_returns(function.code.node.body)
+    if drops and interpreter.context.in_jit is True:
+        for number in reversed(range(recorded, len(interpreter.uses))):
+            if isinstance(interpreter.uses[number], MoveUse):
+                del interpreter.uses[number]
 
 
 def is_dotted(node: cst.BaseExpression) -> bool:

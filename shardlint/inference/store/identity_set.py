@@ -35,6 +35,11 @@ class Once(list[T]):
         self.extend(things)
         return self
 
+    def __delitem__(self, index: SupportsIndex | slice) -> None:
+        for one in self[index] if isinstance(index, slice) else [self[index]]:
+            self._held.pop(id(one), None)
+        super().__delitem__(index)
+
     def __setitem__(self, index: SupportsIndex | slice, one: Any) -> None:
         self._held[id(one)] = one
         super().__setitem__(index, one)

@@ -76,6 +76,7 @@ from shardlint.inference.overlays.flax.nnx.variables import (
     with_metadata,
 )
 from shardlint.inference.overlays.jax.transforms.idle_axes import note_gradient
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.placement.named_sharding import judge_sharding
@@ -292,11 +293,13 @@ def _gradient(call: Call, primal: Value) -> Value:
 
 
 def _eval_shape(call: Call) -> Value:
-    """``nnx.eval_shape(f, *args)``: the result of ``f``, traced."""
+    """``nnx.eval_shape(f, *args)``: the result of ``f``, traced, of which nothing is made."""
     if not call.args:
         return call.unknown("no function")
     traced = call.interpreter.call(External("jax.jit"), [call.args[0]], {}, call.place)
-    return call.interpreter.call(traced, list(call.args[1:]), dict(call.kwargs), call.place)
+    with call.interpreter.within(in_jit=True, compiles=False):
+        result = call.interpreter.call(traced, list(call.args[1:]), dict(call.kwargs), call.place)
+    return map_arrays(result, lambda array, _: replace(array, made=None, struct=True), keeps=True)
 
 
 def _abstract_model(call: Call) -> Value:
