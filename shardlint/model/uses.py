@@ -277,7 +277,7 @@ class OperationUse(Use):
     function: str
     operands: tuple[ArrayType, ...]
     call: Data | None = None
-    out_sharding: Spec | None = None
+    out_sharding: Spec | Unknown | None = None
     concrete: bool = False
 
 

@@ -56,7 +56,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.core.values import Mesh, entry_text
+from shardlint.laws.core.values import Mesh, Spec, entry_text
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import OperationUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -72,7 +72,7 @@ def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report an ``out_sharding=`` that the result cannot have."""
     verdict = use.verdict
     if isinstance(verdict, Rejected) and verdict.cause not in _ELSEWHERE:
-        given = "" if use.out_sharding is None else f" with out_sharding={use.out_sharding}"
+        given = f" with out_sharding={use.out_sharding}" if isinstance(use.out_sharding, Spec) else ""
         yield Problem(f"{name_text(use.function)}{given}{_said(use, verdict)}", use.place)
 
 
@@ -107,7 +107,7 @@ def _said(use: OperationUse, verdict: Rejected) -> str:
 
 def _entry(use: OperationUse, verdict: Rejected) -> str:
     """Return the axes of the dimension as the spec names them, or "its axes"."""
-    entries = () if use.out_sharding is None else use.out_sharding.entries
+    entries = use.out_sharding.entries if isinstance(use.out_sharding, Spec) else ()
     dimension = verdict.dimension
     return (
         entry_text(entries[dimension]) if dimension is not None and dimension < len(entries) else "its axes"

@@ -35,7 +35,7 @@ from shardlint.inference.overlays.arrays.dtypes import as_dtype
 from shardlint.inference.overlays.arrays.operands import Stop, given
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.jax.shard_map.varying import computed, variations
-from shardlint.inference.overlays.jax.sharding.made_arrays import is_alone
+from shardlint.inference.overlays.jax.sharding.made_arrays import is_alone, is_split
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
@@ -58,13 +58,15 @@ FOLLOWS = "follows"
 
 def like(tree: Value, dtype: Value | None = None, stays: bool = False, place: Place | None = None) -> Value:
     """Return a tree of new arrays with the shapes and boxes of another: `optax.tree.zeros_like(tree,
-    dtype)`, made at a place. With ``stays`` they lie where the others are committed to, as outside of jit."""
+    dtype)`, made at a place. With ``stays`` they lie where the others are committed to, as outside of jit;
+    on Explicit axes they are split as the others are."""
     cast = dtype is not None and not is_none(dtype)
 
     def fresh(array: Array, _: str) -> Value:
         own_dtype = as_dtype(dtype) if cast and dtype is not None else array.dtype
         home = array.committed if stays and isinstance(array.committed, ShardingValue) else None
-        made = (place or array.origin) if is_alone(array) or not stays else None
+        alone = (is_alone(array) or not stays) and not is_split(array)
+        made = (place or array.origin) if alone else None
         return replace(array, dtype=own_dtype, weak=False, numpy=False, sharding=home, committed=home,
                        struct=False, name=None, laid=None, made=made)  # fmt: skip
 
@@ -267,10 +269,8 @@ def _state(fields: str, args: Arguments) -> Init:
             return map_arrays(
                 like(params), lambda array, _: Array((), "bool" if kind == "flag" else array.dtype)
             )
-        tree = like(params, args[kind] if kind else None, runs_eagerly(call.interpreter), call.place)
-        # Inside jit zeros have no layout, whatever that of the parameters is.
-        is_traced = call.interpreter.context.in_jit is True and not call.interpreter.context.bound_axes
-        return map_arrays(tree, lambda array, _: replace(array, made=call.place)) if is_traced else tree
+        # Inside jit zeros have no layout on Auto axes, whatever that of the parameters is.
+        return like(params, args[kind] if kind else None, runs_eagerly(call.interpreter), call.place)
 
     names = fields.split()
     keys = tuple(field.partition(":")[0] for field in names)

@@ -10,6 +10,7 @@ from shardlint.inference.domain.values import (
     Integer,
     LibraryObject,
     ListValue,
+    ShardingValue,
     SpecValue,
     Tuple,
     Value,
@@ -22,7 +23,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import text_of
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import call_of, data_of, operand
 from shardlint.laws.core.array_types import ArrayType
-from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
 from shardlint.laws.core.witness_data import Known, array_data, call_data
 from shardlint.model.spans import Place
@@ -65,7 +66,7 @@ def record_operation(
             function=function,
             operands=tuple(operands),
             call=written(named, options),
-            out_sharding=requested.spec if isinstance(requested, SpecValue) else None,
+            out_sharding=_spec_in(requested),
             concrete=concrete,
         )
     )
@@ -114,9 +115,17 @@ def record_result(call: Call, function: str, result: ArrayType | None, reason: U
             verdict=Accepted() if known else Undecided(why),
             function=function,
             operands=() if result is None else (result,),
-            out_sharding=requested.spec if isinstance(requested, SpecValue) else None,
+            out_sharding=_spec_in(requested),
         )
     )
+
+
+def _spec_in(requested: Value | None) -> Spec | Unknown | None:
+    """Return the spec of what is given as ``out_sharding=``; None where nothing is."""
+    spec = requested.spec if isinstance(requested, ShardingValue) else requested
+    if spec is None or is_none(spec):
+        return None
+    return spec.spec if isinstance(spec, SpecValue) else Unknown("spec not known")
 
 
 def _named(value: Value, operands: list[ArrayType]) -> Value:

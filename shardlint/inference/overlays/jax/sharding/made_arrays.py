@@ -15,7 +15,7 @@ from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.device_lists import is_put, runs_eagerly
 from shardlint.inference.overlays.jax.explicit.type_conversion import compiled
-from shardlint.inference.overlays.jax.sharding.movement import computed_in_force, layout
+from shardlint.inference.overlays.jax.sharding.movement import certain_layout, computed_in_force
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
 from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays
@@ -56,6 +56,11 @@ def is_alone(array: Array) -> bool:
     return array.made is not None or array.numpy or bare
 
 
+def is_split(array: Array) -> bool:
+    """Return whether Explicit axes split an array, and so what is made like it, or with its layout."""
+    return array.typed is not None and any(map(entry_axes, array.typed.spec.entries))
+
+
 def made_eagerly(call: Call, tree: Value) -> Value:
     """Return parameters as a library makes them: outside of jit, and of any mesh, each is on one device."""
     if not runs_eagerly(call.interpreter) or call.interpreter.context.mesh is not None:
@@ -76,8 +81,7 @@ def made(call: Call, result: Value) -> Value:
     # A draw lies where its key does.
     if result.committed is not None or (eager and any(map(is_put, call.args))):
         return result
-    typed = result.typed
-    if typed is not None and any(map(entry_axes, typed.spec.entries)):
+    if is_split(result):
         return result
     pattern = call.args[0] if call.name.endswith("_like") and call.args else None
     if eager and isinstance(pattern, Array) and not is_alone(pattern):
@@ -203,8 +207,8 @@ def _lies_whole(array: Array, placed: Array) -> bool:
 
 
 def _is_shared(mesh: Mesh) -> bool:
-    """Return whether a mesh has several devices, all on Auto axes."""
-    return set(mesh.types) == {AxisType.AUTO} and equal(mesh.device_count, 1) is False
+    """Return whether a mesh has several devices, and no Manual axes."""
+    return AxisType.MANUAL not in mesh.types and equal(mesh.device_count, 1) is False
 
 
 def _are_alike(name: str, key: str) -> bool:
@@ -223,7 +227,7 @@ _STEP = re.compile(r"\.\w+|\[[^\]]*\]")
 
 def _splits_as(split: Array, array: Array, size: int) -> bool:
     """Return whether an array, of so many bytes, could be split as another is, and is no smaller."""
-    known = None if split.laid is None else layout(split.laid)
+    known = certain_layout(split)
     if known is None or split.shape is None or array.shape is None:
         return False
     if size < (array_bytes(split.shape, split.dtype) or 0):
@@ -241,7 +245,7 @@ def _split_arguments(names: Sequence[str], arguments: Sequence[Value]) -> Iterat
     for index, argument in enumerate(arguments):
         name = names[index] if index < len(names) else f"argument {index}"
         for array, path in arrays_at(argument):
-            known = None if array.laid is None else layout(array.laid)
+            known = certain_layout(array)
             if known is not None and array.shape and _splits(*known):
                 yield array, f"`{name}{path}` is split by {known[1]}", path
 

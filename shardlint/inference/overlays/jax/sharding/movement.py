@@ -55,6 +55,16 @@ def layout(sharding: ShardingValue) -> tuple[Mesh, Spec] | None:
     return (mesh, spec) if set(mesh.types) == {AxisType.AUTO} and OPEN not in spec.entries else None
 
 
+def certain_layout(array: Array) -> tuple[Mesh, Spec] | None:
+    """Return mesh and spec that an array certainly has: those it was laid out by on Auto axes, or those of
+    its type, if all axes of its mesh are Explicit; None if they are not known."""
+    typed = array.typed
+    if array.laid is not None or typed is None or typed.mesh is None:
+        return None if array.laid is None else layout(array.laid)
+    explicit = set(typed.mesh.types) == {AxisType.EXPLICIT}
+    return (replace(typed.mesh, abstract=False), typed.spec) if explicit else None
+
+
 #: The entry of a dimension whose layout the compiler chooses.
 OPEN = Unknown("the compiler chooses its layout")
 

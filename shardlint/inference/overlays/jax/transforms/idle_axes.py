@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.jax.sharding.movement import layout
+from shardlint.inference.overlays.jax.sharding.movement import certain_layout
 from shardlint.inference.overlays.jax.transforms.donation import is_known
 from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
@@ -62,7 +62,7 @@ def note_idle_axes(
     mesh: Mesh | None = None
     shapes: list[Shape] = []
     for array in [array for argument in arguments for array in arrays_in(argument, trees)]:
-        known = None if array.laid is None else layout(array.laid)
+        known = certain_layout(array)
         made = array.typed is not None and array.typed.mesh is None
         if known is None and (made or array.numpy or array.shape == ()) and array.committed is None:
             continue
