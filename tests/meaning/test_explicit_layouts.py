@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import pytest
 from consequences import found, value
@@ -58,10 +59,12 @@ MADE = {
     "made = jax.jit(lambda p: jax.random.normal(jax.random.key(0), p['w'].shape) * 0.1)(p)": True,
     "with jax.set_mesh(mesh):\n    made = jax.jit(lambda: jnp.zeros((8192, 4096)))()": True,
     "with jax.set_mesh(mesh):\n    made = jax.jit(lambda: jnp.zeros((64, 32)))()": False,
-    "with jax.set_mesh(mesh):\n    made = jax.jit(lambda: jnp.zeros((8192, 4096), out_sharding=P('x')))()": False,
+    "with jax.set_mesh(mesh):\n"
+    "    made = jax.jit(lambda: jnp.zeros((8192, 4096), out_sharding=P('x')))()": False,
     "with jax.set_mesh(mesh):\n    made = jax.jit(lambda p: jax.tree.map(jnp.zeros_like, p))(p)": False,
     "with jax.set_mesh(mesh):\n    made = jax.jit(optax.adam(1e-3).init)(p)": False,
-    "with jax.set_mesh(mesh):\n    p = {'w': jnp.ones((8192, 4096))}\n    made = jax.jit(optax.adam(1e-3).init)(p)": True,
+    "with jax.set_mesh(mesh):\n    p = {'w': jnp.ones((8192, 4096))}\n"
+    "    made = jax.jit(optax.adam(1e-3).init)(p)": True,
     "made = jax.jit(lambda p: p['w'] + jnp.zeros(p['w'].shape))(p)": False,
     "made = optax.adam(1e-3).init(p)": False,
     "made = jax.jit(lambda p: jnp.zeros((3,)))(p)": False,
@@ -76,3 +79,21 @@ def test_results_made_whole(program: str) -> None:
     left = value(text, "bool(whole(made))")
     # Small arrays that no argument is like are whole as well.
     assert left or not reported
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("'x'", "'y'"), ("'x'", "None, 'x'"), ("'x'", ""), ("'x'", "'x'")]
+)
+@pytest.mark.parametrize(
+    "jitted",
+    [
+        "jax.jit(lambda x, y: x * y.sum(), donate_argnums=(0,), out_shardings=on({}))",
+        "jax.jit(lambda x, y: reshard(x * y.sum(), on({})), donate_argnums=(0,))",
+    ],
+)
+def test_donated_arrays_whose_results_lie_otherwise(jitted: str, before: str, after: str) -> None:
+    placed = f"w, v = jax.device_put(w, on({before})), jax.device_put(v, on())\n"
+    program = f"{HEADER}f = {jitted.format(after)}\n{placed}"
+    with warnings.catch_warnings(action="ignore"):
+        head = value(program, "f.lower(w, v).compile().as_text().splitlines()[0]")
+    assert bool(found(f"{program}f(w, v)\n", "SHL606")) == ("-alias)" not in head)

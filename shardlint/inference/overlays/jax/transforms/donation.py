@@ -17,7 +17,9 @@ from shardlint.inference.domain.values import (
     Integer,
     LibraryObject,
     ListValue,
+    MeshValue,
     ShardingValue,
+    SpecValue,
     Tuple,
     Value,
     as_int,
@@ -25,10 +27,11 @@ from shardlint.inference.domain.values import (
     as_str,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.jax.sharding.movement import layout
+from shardlint.inference.overlays.jax.sharding.movement import certain_layout
 from shardlint.inference.overlays.pytrees.nodes import is_whole, parts
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.values import Mesh, Spec
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.laws.transforms.donation import Buffer, Kept, deleted, unusable
@@ -84,9 +87,17 @@ def _buffers(tree: Value, *, placed: bool) -> list[Buffer] | None:
     for array in arrays_in(tree):
         if array.shape is None:
             return None
-        home: ShardingValue | None = array.sharding if placed else array.laid
-        found.append(Buffer(array.shape, array.dtype, None if home is None else layout(home)))
+        home = array.sharding if placed else None
+        known = certain_layout(array) if home is None else _requested(home)
+        found.append(Buffer(array.shape, array.dtype, known))
     return found if is_known(tree) else None
+
+
+def _requested(home: ShardingValue) -> tuple[Mesh, Spec] | None:
+    """Return mesh and spec of out_shardings; None if they are not known."""
+    if not isinstance(home.mesh, MeshValue) or not isinstance(home.spec, SpecValue):
+        return None
+    return home.mesh.mesh, home.spec.spec
 
 
 def is_known(tree: Value) -> bool:
