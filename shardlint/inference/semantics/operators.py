@@ -44,10 +44,7 @@ from shardlint.inference.evaluation.disjunction import each_option, each_pair
 from shardlint.inference.evaluation.iterators import each_left, is_iterator
 from shardlint.inference.evaluation.release_queries import OF_VERSION, is_of_version, note_comparison
 from shardlint.inference.overlays import jaxtyping
-from shardlint.inference.overlays.arrays.methods import unary
-from shardlint.inference.overlays.jax.explicit.results import finish_operator
-from shardlint.inference.overlays.jax.shard_map.equal_draws import operated
-from shardlint.inference.overlays.jax.shard_map.varying import variation_of, vary
+from shardlint.inference.overlays.jax.shard_map.equal_draws import negated, operated
 from shardlint.inference.overlays.jax.sharding.mesh_arguments import AXIS_TYPES
 from shardlint.inference.overlays.jax.sharding.specs import spec_operation
 from shardlint.inference.overlays.object_protocol import delegate
@@ -57,7 +54,6 @@ from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.meshes.construction import equal_meshes
 from shardlint.laws.placement.partition_spec import equal_specs
-from shardlint.laws.transforms.varying import combined
 from shardlint.model.spans import Place, Span
 
 if TYPE_CHECKING:
@@ -153,11 +149,6 @@ def find_method(instance: Instance, name: str) -> Function | None:
 
 def _unknown(x: Value, y: Value) -> bool:
     return isinstance(x, Unknown) or isinstance(y, Unknown)
-
-
-def _spread(result: Value, *operands: Value) -> Value:
-    """Return the result of an operator, varying over the mesh axes of its operands."""
-    return vary(result, combined(map(variation_of, operands), checked=False))
 
 
 def _python_binary(
@@ -489,7 +480,7 @@ def unary_operation(interpreter: Evaluator, name: str, value: Value, place: Plac
 def _unary(interpreter: Evaluator, name: str, value: Value, place: Place) -> Value:
     symbol, function = _UNARY[name]
     if isinstance(value, Array):
-        return _spread(finish_operator(interpreter, symbol, (value,), unary(symbol, value), place), value)
+        return negated(interpreter, symbol, value, place)
     if isinstance(value, Const) and isinstance(value.value, int | float | complex):
         try:
             return Const(function(value.value), value.origin)

@@ -41,6 +41,7 @@ from shardlint.inference.overlays.arrays.methods import index
 from shardlint.inference.overlays.jax import joined_parts
 from shardlint.inference.overlays.jax.explicit.results import finish_index
 from shardlint.inference.overlays.jax.shard_map.axis_order import chosen
+from shardlint.inference.overlays.jax.shard_map.indices.global_indices import indexed
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed, split_of
 from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.jax.sharding.device_arrays import index_devices
@@ -68,7 +69,8 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
             return found
         made = computed(interpreter, found, (receiver, key))
         call = Call(interpreter, "[]", [receiver, key], {}, place)
-        made = followed(call, "[]", made) if interpreter.context.bound_axes else made
+        if interpreter.context.bound_axes:
+            made = indexed(call, "[]", followed(call, "[]", made))
         if receiver.joined is not None and isinstance(made, Array):
             made = joined_parts.followed(call, "[]", (receiver, key), made, split_of(made))
         return chosen(interpreter, "[]", (receiver, key), made) if interpreter.context.orders else made

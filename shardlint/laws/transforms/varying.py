@@ -39,6 +39,9 @@ class Trait(StrEnum):
     chosen by its number, in another order than that of the specs; SHUFFLED: gathered in such an order.
     JOINED: a piece of several arrays that were joined before they were split.
     DRIFTING: the same on all devices at first, and another value on each after a round of a loop.
+    GIVEN: integers of an argument; ONE_HOT: vectors that tell such apart, counted from 0, the same on all
+    devices. ROWS: what such integers pick along the first dimension of an array, of which each device has a
+    part, and PICKED: along another, for each row.
     """
 
     SPLIT = "split"
@@ -65,6 +68,10 @@ class Trait(StrEnum):
     COUNTED = "counted"
     SHUFFLED = "shuffled"
     JOINED = "joined"
+    GIVEN = "given"
+    ONE_HOT = "one-hot"
+    ROWS = "rows"
+    PICKED = "picked"
 
 
 #: Traits of numbers that lose them unless they are only added up.
@@ -80,6 +87,10 @@ _FLEETING = frozenset(
         Trait.TOTAL,
         Trait.AGAIN,
         Trait.DRIFTING,
+        Trait.GIVEN,
+        Trait.ONE_HOT,
+        Trait.ROWS,
+        Trait.PICKED,
     }
 )
 #: Traits of values that are the same on all devices.
@@ -331,6 +342,9 @@ def misread(function: str, axes: tuple[str, ...], operand: Variation) -> tuple[T
                 return trait, axis
         if function != "psum_scatter" and (Trait.OWN, axis) in operand.traits:
             return Trait.OWN, axis
+        for trait in (Trait.ROWS, Trait.PICKED) if function != "pmean" else ():
+            if (trait, axis) in operand.traits:
+                return trait, axis
     return None
 
 
@@ -397,6 +411,7 @@ def collective_result(
         return reduced.perhaps_over(axes) if groups and not checked else reduced
     if function == "all_gather":
         collected = {(Trait.GATHERED, axis) for axis in axes & operand.surely}
+        collected |= {(Trait.GIVEN, axis) for axis in operand.axes_of(Trait.GIVEN) & axes}
         if to == "invarying" or (not checked and not groups):
             whole = operand.without(axes, manual)
             return replace(whole, traits=whole.traits | collected)
@@ -409,6 +424,9 @@ def collective_result(
         return operand.over(axes) if checked else operand.without(axes, manual)
     operand = replace(operand, traits=frozenset(t for t in operand.traits if t[0] not in _SAME))
     if function in EXCHANGES:
+        if function not in ("ppermute", "pshuffle"):
+            parted = {(Trait.GIVEN, axis) for axis in axes}
+            operand = replace(operand, traits=operand.traits - parted)
         sure = checked or (function == "psum_scatter" and not groups)
         if function == "psum_scatter":
             operand = replace(operand, traits=operand.traits | {(Trait.OWN, axis) for axis in axes})

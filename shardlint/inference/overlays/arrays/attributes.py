@@ -10,7 +10,8 @@ from shardlint.inference.overlays.arrays import methods, shards
 from shardlint.inference.overlays.jax.explicit.results import finish_attribute, finish_method
 from shardlint.inference.overlays.jax.explicit.type_conversion import sharding_in_type
 from shardlint.inference.overlays.jax.host_views import note_views
-from shardlint.inference.overlays.jax.shard_map.local_numbers import numbered
+from shardlint.inference.overlays.jax.shard_map.indices.global_indices import indexed
+from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import numbered
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed
 from shardlint.inference.overlays.jax.shard_map.varying import spread
 from shardlint.inference.overlays.registry import Transfer
@@ -69,7 +70,8 @@ def _spreading(method: Transfer) -> Transfer:
         found = spread(call, finish_method(call, method(call)))
         if not call.interpreter.context.bound_axes:
             return found
-        return numbered(call, followed(call, f"jax.Array.{call.name}", found), f"jax.Array.{call.name}")
+        name = f"jax.Array.{call.name}"
+        return indexed(call, name, numbered(call, followed(call, name, found), name))
 
     return call_it
 

@@ -47,7 +47,7 @@ from shardlint.laws.core.witness_data import NO_SPEC, NONE, apply_data, array_da
 from shardlint.laws.placement.shard_shapes import shard_shape
 from shardlint.laws.placement.spec_arity import judge_arity
 from shardlint.laws.transforms.shard_map import inferred_spec, local_type
-from shardlint.laws.transforms.varying import UNKNOWN, Trait
+from shardlint.laws.transforms.varying import UNKNOWN, Trait, Traits
 from shardlint.model.uses import ArityUse
 
 #: Leaves that a tree of specs may have by mistake.
@@ -204,13 +204,20 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
         may_vary=axes | (region.outer if array.may_vary is None else array.may_vary),
         # Without the check, an array may hold different data along an axis that its spec leaves out.
         equal=(region.manual or frozenset()) - region.outer - axes if region.checked else frozenset(),
-        traits=frozenset((Trait.SPLIT, axis) for axis in axes),
+        traits=frozenset((Trait.SPLIT, axis) for axis in axes) | _integers(array, region),
         laid=None
         if local is None or not axes
         else cut(sorted(axes | (region.manual or axes)), leaf.spec, len(local)),
         typed=typed,
     )
     return joined_parts.cut(array, shard, leaf.spec, mesh)
+
+
+def _integers(array: Array, region: Region) -> Traits:
+    """Return the trait of integers that a body is given."""
+    exact = array.dtype is not None and array.dtype.startswith(("int", "uint"))
+    axes = region.manual if exact and array.shape and region.manual is not None else ()
+    return frozenset((Trait.GIVEN, axis) for axis in axes)
 
 
 def _inferred(array: Array, region: Region) -> Value:

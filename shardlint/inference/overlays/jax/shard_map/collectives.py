@@ -175,7 +175,7 @@ class Collective:
         if silent is not None:
             self.record(verdict, array, silent)
         elif (trait := misread(self.function, self.axes, variation)) is not None:
-            note_misread(self.call, self.function, *trait)
+            note_misread(self.call, array, self.function, *trait)
         return verdict
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from shardlint.inference.domain.values import Array, Value, as_int
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.arrays.methods import binary
+from shardlint.inference.overlays.arrays.methods import binary, unary
 from shardlint.inference.overlays.jax import joined_parts
 from shardlint.inference.overlays.jax.explicit import auto_layouts
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
@@ -23,7 +23,8 @@ from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.relevance import relevant
 from shardlint.inference.overlays.jax.shard_map import split_dimensions, varying
 from shardlint.inference.overlays.jax.shard_map.axis_order import chosen, combined_index, note_slice
-from shardlint.inference.overlays.jax.shard_map.local_numbers import note_numbers, numbered
+from shardlint.inference.overlays.jax.shard_map.indices.global_indices import indexed
+from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_numbers, numbered
 from shardlint.inference.overlays.jax.shard_map.reduced_values import (
     divided,
     multiplied,
@@ -59,6 +60,7 @@ def finish_call(call: Call, result: Value) -> Value:
     if call.interpreter.context.bound_axes:
         note_slice(call)
         found = numbered(call, split_dimensions.followed(call, call.name, _drawn(call, found)))
+        found = indexed(call, call.name, found)
         found = _joined(call, call.name, call.args, found)
         if not call.interpreter.context.orders or not (rule_of(call.name) or varying.computes(call.name)):
             return found
@@ -96,6 +98,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
     if interpreter.context.bound_axes and place is not None:
         found = split_dimensions.operated(interpreter, symbol, x, y, found, place)
         found = rescaled(interpreter, symbol, x, y, found)
+        found = indexed(Call(interpreter, symbol, [x, y], {}, place), f"2 {symbol}", found)
     if interpreter.context.orders and (symbol not in ("==", "!=") or 0 not in (as_int(x), as_int(y))):
         # The first device is the same in every order.
         found = chosen(interpreter, f"2 {symbol}", (x, y), found)
@@ -104,6 +107,16 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
     if symbol != "@":
         return combined(interpreter, found, (x, y))
     return keeping_rows(interpreter, found, x) if _is_matrix(y) else found
+
+
+def negated(interpreter: Evaluator, symbol: str, x: Array, place: Place) -> Value:
+    """Return the result of an operator of one array."""
+    found = finish_operator(interpreter, symbol, (x,), unary(symbol, x), place)
+    found = varying.computed(interpreter, found, (x,))
+    if not interpreter.context.bound_axes:
+        return found
+    call, name = Call(interpreter, symbol, [x], {}, place), f"1 {symbol}"
+    return indexed(call, name, split_dimensions.followed(call, name, found))
 
 
 def _is_matrix(value: Value) -> bool:

@@ -15,7 +15,13 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.transforms.varying import NO_AXES, Trait, Variation, scaled
+from shardlint.model.uses import Fact
 
+_ELSEWHERE = (
+    "indices that are the same on all devices pick from a dimension that is split over {axis}: another "
+    "element of each part, and this `{function}` adds those up; subtract jax.lax.axis_index({axis}) * the "
+    "part's size, and mask what is not in the part"
+)
 _TEXTS = {
     Trait.RATIO: "each device divides by its own part's sum over {axis}, and `{function}` adds up the "
     "ratios: another number wherever the divisors differ; reduce both first, and divide then",
@@ -28,6 +34,8 @@ _TEXTS = {
     "`{function}` has the earlier sum once for each device; sum what the devices add only",
     Trait.OWN: "each device has the gradient of its own part of an argument, which is split over {axis}, and "
     "`{function}` combines those of different parts; reduce it over the other axes only",
+    Trait.ROWS: _ELSEWHERE,
+    Trait.PICKED: _ELSEWHERE,
 }
 
 
@@ -116,7 +124,7 @@ def _is_perhaps_devices(
 
 
 #: Functions whose result has the values of their first argument.
-_SAME_VALUES = frozenset(
+SAME_VALUES = frozenset(
     prefix + name
     for prefix in ("", "jax.numpy.")
     for name in "astype reshape ravel transpose squeeze expand_dims swapaxes".split()
@@ -125,7 +133,7 @@ _SAME_VALUES = frozenset(
 
 def with_same_values(call: Call, result: Value) -> Value:
     """Return the result of a call, marked as its first argument if it has the same values."""
-    first = call.args[0] if call.args and call.name in _SAME_VALUES else None
+    first = call.args[0] if call.args and call.name in SAME_VALUES else None
     if not isinstance(first, Array) or not isinstance(result, Array):
         return result
     kept = frozenset(trait for trait in first.traits if trait[0] in _MULTIPLIED)
@@ -148,7 +156,7 @@ def note_multiplied(call: Call, array: Array, axes: Iterable[str], name: str, wh
         )
 
 
-def note_misread(call: Call, function: str, trait: Trait, axis: str) -> None:
+def note_misread(call: Call, array: Array, function: str, trait: Trait, axis: str) -> None:
     """Record a reduction of values with a trait."""
     text = _TEXTS[trait].format(axis=f'"{axis}"', function=function)
     names = {
@@ -157,5 +165,9 @@ def note_misread(call: Call, function: str, trait: Trait, axis: str) -> None:
         Trait.BIASED: "jax.lax.psum(biased)",
         Trait.AGAIN: "jax.lax.psum(biased)",
         Trait.OWN: "jax.grad(own)",
+        Trait.ROWS: "jax.shard_map(index)",
+        Trait.PICKED: "jax.shard_map(index)",
     }
-    record_of_value(call.interpreter, names[trait], Accepted(), call.place, silent=text)
+    elsewhere = array.drawn_at if trait in (Trait.ROWS, Trait.PICKED) else None
+    facts = [] if elsewhere is None else [Fact("they are picked here", elsewhere)]
+    record_of_value(call.interpreter, names[trait], Accepted(), call.place, facts=facts, silent=text)

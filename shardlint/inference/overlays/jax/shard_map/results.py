@@ -6,7 +6,7 @@ from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Tuple
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.shard_map.arguments import judge_specs, record_arity
 from shardlint.inference.overlays.jax.shard_map.axis_order import note_returned
-from shardlint.inference.overlays.jax.shard_map.local_numbers import note_indices
+from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_indices
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_multiplied
 from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region, orders_in
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import split_of
