@@ -26,22 +26,21 @@ class Trait(StrEnum):
     """A property that a value certainly has along an axis, and which JAX's types do not say.
 
     SPLIT: another part of the program's data on each device. DRAWN: the same random draw on all devices.
-    RATIO: of two numbers, each of another part of the data on each device. SUMMED: computed from the sum
-    of what was split, by a psum whose transpose is a psum. SCALED: the gradient of such a sum, times the
+    RATIO: of two numbers, each of another part of the data on each device. SUMMED: computed from the sum of
+    what was split, by a psum whose transpose is a psum. SCALED: the gradient of such a sum, times the
     devices, and TIMES: that by what is split, or the sum of such gradients. PARTIAL: of a product along a
     dimension that is split, to which BIASED a whole array was added; DIVIDED: perhaps by the number of
-    devices. LOCAL: reduced along a dimension that is split, by a MEAN perhaps. MEANS: the sum of such
-    means, and GRADIENT that of their gradients. PRODUCT: of such means, or another function that is not
-    linear in them. OWN: the gradient by another part of an argument on each device, or another part of a
-    sum. GATHERED: computed from the data of all devices. NUMBERED: counted from 0 on each device alike;
-    INDEX: a place in a dimension of which each device has a part. TOTAL: the sum over all devices, and
-    AGAIN: such a sum to which each device added something of its own. COUNTED: what lies on a device is
-    chosen by its number, in another order than that of the specs; SHUFFLED: gathered in such an order.
-    JOINED: a piece of several arrays that were joined before they were split.
-    DRIFTING: the same on all devices at first, and another value on each after a round of a loop.
-    GIVEN: integers of an argument; ONE_HOT: vectors that tell such apart, counted from 0, the same on all
-    devices. ROWS: what such integers pick along the first dimension of an array, of which each device has a
-    part, and PICKED: along another, for each row.
+    devices. LOCAL: reduced along a dimension that is split, by a MEAN perhaps. MEANS: the sum of such means,
+    GRADIENT that of their gradients, AVERAGED one of these. PRODUCT: of such means, or another function that
+    is not linear in them. OWN: the gradient by another part of an argument on each device, or another part of
+    a sum. GATHERED: computed from the data of all devices. NUMBERED: counted from 0 on each device alike;
+    INDEX: a place in a dimension of which each device has a part. TOTAL: the sum over all devices, and AGAIN:
+    such a sum to which each device added something of its own. COUNTED: what lies on a device is chosen by
+    its number, in another order than that of the specs; SHUFFLED: gathered in such an order. JOINED: a piece
+    of several arrays that were joined before they were split. DRIFTING: the same on all devices at first, and
+    another value on each after a round of a loop. GIVEN: integers of an argument; ONE_HOT: vectors that tell
+    such apart, counted from 0, the same on all devices. ROWS: what such integers pick along the first
+    dimension of an array, of which each device has a part, and PICKED: along another, for each row.
     """
 
     SPLIT = "split"
@@ -57,6 +56,7 @@ class Trait(StrEnum):
     MEAN = "mean"
     MEANS = "means"
     GRADIENT = "gradient"
+    AVERAGED = "averaged"
     PRODUCT = "product"
     OWN = "own"
     GATHERED = "gathered"
@@ -82,6 +82,7 @@ _FLEETING = frozenset(
         Trait.MEAN,
         Trait.MEANS,
         Trait.GRADIENT,
+        Trait.AVERAGED,
         Trait.OWN,
         Trait.INDEX,
         Trait.TOTAL,
@@ -403,6 +404,7 @@ def collective_result(
         if function == "psum":
             means = {(Trait.MEANS, axis) for axis in operand.axes_of(Trait.MEAN) & axes}
             totals = {(Trait.TOTAL, axis) for axis in operand.surely & axes}
+            means |= {(Trait.GRADIENT, axis) for axis in operand.axes_of(Trait.AVERAGED) & axes}
             times = {(Trait.TIMES, axis) for axis in operand.axes_of(Trait.SCALED) & axes}
             reduced = replace(reduced, traits=reduced.traits | means | totals | times)
         if function != "pmean":

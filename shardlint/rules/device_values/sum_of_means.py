@@ -2,7 +2,8 @@
 
 ## What it does
 Finds results of `shard_map` that are computed from the sum, over devices, of each device's mean, and that
-nothing divides: an information.
+nothing divides: an information. The same for the sum of the gradients of such means, also in `pmap` and
+through the optimizers of optax that are linear in gradients (`sgd`).
 
 ## Why is this bad?
 The sum of the means is as many times the mean as there are devices. A loss that grows with the mesh is seen;
@@ -49,7 +50,7 @@ y = jax.shard_map(step, mesh=mesh, **specs)(jnp.ones(4), jnp.arange(32.0).reshap
 
 ## What JAX says
 Nothing (JAX 0.10.2). What is divided by anything in the body is not reported; the caller may still divide
-the result.
+the result. Optimizers such as Adam take hardly any notice of the scale of gradients, and are not reported.
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/shard_map.html

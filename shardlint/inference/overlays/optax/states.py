@@ -54,6 +54,11 @@ PLACEHOLDER = "optax.params"
 EMPTY = Tuple(())
 #: The field of a transformation that tells whether its updates follow their gradients.
 FOLLOWS = "follows"
+#: That which tells whether they are linear in them.
+LINEAR = "linear"
+_LINEAR = frozenset(
+    f"optax.{name}" for name in "sgd trace scale scale_by_learning_rate scale_by_schedule identity".split()
+)
 
 
 def like(tree: Value, dtype: Value | None = None, stays: bool = False, place: Place | None = None) -> Value:
@@ -85,9 +90,10 @@ def updated(tree: Value) -> Value:
 
 
 def stepped(
-    interpreter: Evaluator, gradients: Value, others: Sequence[Value], follows: bool
+    interpreter: Evaluator, gradients: Value, others: Sequence[Value], optimizer: Value | None
 ) -> tuple[Value, Variation]:
     """Return the updates made of gradients, and what the new state varies over inside `shard_map`."""
+    follows, linear = _says(optimizer, FOLLOWS), _says(optimizer, LINEAR)
     updates, checked = updated(gradients), interpreter.context.check_vma is True
     together = combined([v for one in (gradients, *others) for v in variations(one)], checked=checked)
     rest = Variation(NO_AXES, together.perhaps, together.equal)
@@ -95,7 +101,8 @@ def stepped(
     def vary(array: Array, _: str) -> Value:
         surely = array.varying & together.surely if follows else NO_AXES
         # An update need not be a multiple of its gradient.
-        traits = frozenset(trait for trait in array.traits if trait[0] is not Trait.TIMES)
+        lost = (Trait.TIMES,) if linear else (Trait.TIMES, Trait.GRADIENT)
+        traits = frozenset(trait for trait in array.traits if trait[0] not in lost)
         return array.vary(Variation(surely, together.perhaps, together.equal, traits))
 
     return (map_arrays(updates, vary) if interpreter.context.bound_axes else updates), rest
@@ -115,9 +122,19 @@ def added(interpreter: Evaluator, params: Value, updates: Value) -> Value:
     if not interpreter.context.bound_axes:
         return new
     try:
-        return tree_map(lambda one, update: computed(interpreter, one, (one, update)), new, updates)
+        return tree_map(lambda one, update: _sum(interpreter, one, update), new, updates)
     except Stop:
         return map_arrays(new, lambda array, _: array.vary(UNKNOWN))
+
+
+def _sum(interpreter: Evaluator, one: Value, update: Value) -> Value:
+    """Return a parameter plus its update."""
+    found = computed(interpreter, one, (one, update))
+    kept = update.variation.axes_of(Trait.GRADIENT) if isinstance(update, Array) else ()
+    if not kept or not isinstance(found, Array) or not isinstance(update, Array):
+        return found
+    traits = found.traits | {(Trait.GRADIENT, axis) for axis in kept}
+    return replace(found, traits=traits, drawn_at=update.drawn_at)
 
 
 # -- transformations ------------------------------------------------------------------------------------
@@ -134,13 +151,21 @@ def transformation(call: Call, init: Init, follows: bool = False) -> LibraryObje
         except Stop as stop:
             return stop.answer(call.name)
 
-    fields: dict[str, Value] = {"init": Native(f"{call.name}.init", run), FOLLOWS: Const(follows)}
+    parts = call.args if call.name == "optax.chain" else ()
+    linear = call.name in _LINEAR or (bool(parts) and all(_says(part, LINEAR) for part in parts))
+    fields: dict[str, Value] = {
+        "init": Native(f"{call.name}.init", run), FOLLOWS: Const(follows), LINEAR: Const(linear),
+    }  # fmt: skip
     return LibraryObject(TRANSFORMATION, fields, call.place)
 
 
 def follows_gradients(value: Value | None) -> bool:
     """Return whether each update of a transformation surely depends on its gradient."""
-    known = value.fields.get(FOLLOWS) if isinstance(value, LibraryObject) else None
+    return _says(value, FOLLOWS)
+
+
+def _says(value: Value | None, field: str) -> bool:
+    known = value.fields.get(field) if isinstance(value, LibraryObject) else None
     return isinstance(known, Const) and known.value is True
 
 

@@ -164,9 +164,8 @@ def _update(call: Call) -> Value:
     grads, state = call.argument(1, "updates"), call.argument(2, "state")
     if grads is None or state is None:
         return call.unknown("no gradients")
-    follows = follows_gradients(call.args[0])
     updates, varies = stepped(
-        call.interpreter, grads, [state, *call.args[3:], *call.kwargs.values()], follows
+        call.interpreter, grads, [state, *call.args[3:], *call.kwargs.values()], call.args[0]
     )
     return Tuple((updates, state_after(call.interpreter, state, varies)))
 

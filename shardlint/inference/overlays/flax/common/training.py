@@ -24,7 +24,6 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.optax.states import (
     TRANSFORMATION,
     added,
-    follows_gradients,
     like,
     state_after,
     stepped,
@@ -89,8 +88,7 @@ def _apply_gradients(call: Call) -> Value:
     updates: Value = Unknown("no gradients")
     varies = UNKNOWN
     if grads is not None:
-        follows = follows_gradients(attributes.get("tx"))
-        updates, varies = stepped(call.interpreter, grads, (held, params), follows)
+        updates, varies = stepped(call.interpreter, grads, (held, params), attributes.get("tx"))
     made: dict[str, Value] = {
         "params": added(call.interpreter, params, updates),
         "opt_state": state_after(call.interpreter, held, varies),

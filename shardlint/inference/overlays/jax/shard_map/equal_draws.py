@@ -113,6 +113,9 @@ def negated(interpreter: Evaluator, symbol: str, x: Array, place: Place) -> Valu
     """Return the result of an operator of one array."""
     found = finish_operator(interpreter, symbol, (x,), unary(symbol, x), place)
     found = varying.computed(interpreter, found, (x,))
+    if isinstance(found, Array) and x.traits:
+        kept = frozenset(trait for trait in x.traits if trait[0] in split_dimensions.SCALES)
+        found = replace(found, traits=found.traits | kept)
     if not interpreter.context.bound_axes:
         return found
     call, name = Call(interpreter, symbol, [x], {}, place), f"1 {symbol}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import isclose, prod
@@ -12,6 +12,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.dims import Dim, product
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.transforms.varying import NO_AXES, Trait, Variation, scaled
@@ -77,6 +78,8 @@ def scaled_gradient(call: Call, array: Array, value: Variation) -> Variation:
     axes = NO_AXES if is_following(call.interpreter.context) else scaled(value)
     split = array.variation.axes_of(Trait.SPLIT) & axes
     traits = {(Trait.TIMES if axis in split else Trait.SCALED, axis) for axis in axes}
+    whole = value.axes_of(Trait.MEAN) - array.variation.axes_of(Trait.SPLIT)
+    traits |= {(Trait.AVERAGED, axis) for axis in whole}
     return Variation(value.surely, traits=frozenset(traits))
 
 
@@ -95,10 +98,15 @@ def rescaled(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Va
             if trait in _MULTIPLIED and not _is_perhaps_devices(interpreter, symbol, factor, axis, True):
                 traits |= {(trait, axis)}
                 result = replace(result, drawn_at=one.drawn_at)
+            scales = trait in _OF_MEANS and symbol == "*"
+            if scales and not _is_perhaps_devices(interpreter, symbol, factor, axis, False):
+                traits |= {(trait, axis)}
+                result = replace(result, drawn_at=one.drawn_at)
     return result if traits == result.traits else replace(result, traits=traits)
 
 
 _MULTIPLIED = (Trait.SCALED, Trait.TIMES)
+_OF_MEANS = (Trait.GRADIENT, Trait.AVERAGED)
 
 
 def _is_perhaps_devices(
@@ -136,7 +144,7 @@ def with_same_values(call: Call, result: Value) -> Value:
     first = call.args[0] if call.args and call.name in SAME_VALUES else None
     if not isinstance(first, Array) or not isinstance(result, Array):
         return result
-    kept = frozenset(trait for trait in first.traits if trait[0] in _MULTIPLIED)
+    kept = frozenset(trait for trait in first.traits if trait[0] in (*_MULTIPLIED, *_OF_MEANS))
     return replace(result, traits=result.traits | kept, drawn_at=first.drawn_at) if kept else result
 
 
@@ -154,6 +162,24 @@ def note_multiplied(call: Call, array: Array, axes: Iterable[str], name: str, wh
         record_of_value(
             call.interpreter, "jax.grad(psum)", Accepted(), array.drawn_at or call.place, silent=silent
         )
+
+
+def note_means(
+    call: Call, array: Array, kinds: Sequence[Trait], sizes: Mapping[str, Dim], name: str, api: str
+) -> None:
+    """Record a result of a body that is the sum of the devices' means, or of their gradients, and not
+    divided; ``sizes`` are those of axes that have several devices."""
+    for kind in kinds:
+        axes = [axis for axis in sizes if axis in array.variation.axes_of(kind)]
+        if axes:
+            times = product(sizes[axis] for axis in axes)
+            often = f"{times} times" if isinstance(times, int) else "as many times as there are devices"
+            named = " and ".join(f'"{axis}"' for axis in axes)
+            what = "means" if kind is Trait.MEANS else "gradients of means"
+            silent = f"{name} is computed from the sum of the devices' {what} over {named}: {often} the mean"
+            facts = [Fact("the result is computed here", array.origin)] if array.origin is not None else []
+            place = array.drawn_at if api == "jax.pmap" and array.drawn_at is not None else call.place
+            record_of_value(call.interpreter, f"{api}(means)", Accepted(), place, facts=facts, silent=silent)
 
 
 def note_misread(call: Call, array: Array, function: str, trait: Trait, axis: str) -> None:

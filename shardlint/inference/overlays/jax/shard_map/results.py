@@ -7,7 +7,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.shard_map.arguments import judge_specs, record_arity
 from shardlint.inference.overlays.jax.shard_map.axis_order import note_returned
 from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_indices
-from shardlint.inference.overlays.jax.shard_map.reduced_values import note_multiplied
+from shardlint.inference.overlays.jax.shard_map.reduced_values import note_means, note_multiplied
 from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region, orders_in
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import split_of
 from shardlint.inference.overlays.jax.sharding.placement_check import (
@@ -92,7 +92,8 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
     if _varies_too_much(call, mapped, region, array, leaf, name):
         return Unknown("what shard_map returns")
     _note_copies(call, mapped, region, array, leaf, name)
-    _note_means(call, mapped, region, array, name)
+    sizes = {axis: mesh.mesh.size_of(axis) for axis in _of_several(mesh.mesh)}
+    note_means(call, array, (Trait.MEANS, Trait.GRADIENT), sizes, name, mapped.name)
     _note_glued(call, mapped, region, array, leaf, name)
     if region.checked is False:
         note_multiplied(call, array, _of_several(mesh.mesh), name, "with check_vma=False")
@@ -212,23 +213,6 @@ def _note_copies(
             facts=facts,
             silent=silent,
         )
-
-
-def _note_means(call: Call, mapped: Mapped, region: Region, array: Array, name: str) -> None:
-    """Record a result that is the sum of the devices' means, or of their gradients, and not divided."""
-    assert isinstance(region.mesh, MeshValue)
-    mesh = region.mesh.mesh
-    for kind, what in ((Trait.MEANS, "means"), (Trait.GRADIENT, "gradients of means")):
-        axes = [axis for axis in _of_several(mesh) if axis in array.variation.axes_of(kind)]
-        if axes:
-            times = product(mesh.size_of(axis) for axis in axes)
-            often = f"{times} times" if isinstance(times, int) else "as many times as there are devices"
-            named = " and ".join(f'"{axis}"' for axis in axes)
-            silent = f"{name} is computed from the sum of the devices' {what} over {named}: {often} the mean"
-            facts = [Fact("the result is computed here", array.origin)] if array.origin is not None else []
-            record_of_value(
-                call.interpreter, f"{mapped.name}(means)", Accepted(), call.place, facts=facts, silent=silent
-            )
 
 
 def _note_glued(call: Call, mapped: Mapped, region: Region, array: Array, leaf: SpecValue, name: str) -> None:

@@ -61,6 +61,7 @@ def followed(call: Call, name: str, result: Value) -> Value:
         result.items[:] = [followed(call, name, item) for item in result.items]
     if not isinstance(result, Array) or result.shape is None or following or name.startswith("at[]"):
         return result
+    result = _of_own_data(call, name, result)
     known = [(one, spec) for one in _arrays(call) if (spec := split_of(one)) is not None]
     rule = rule_of(name)
     if not known:
@@ -92,6 +93,20 @@ def followed(call: Call, name: str, result: Value) -> Value:
         result = replace(result, traits=result.traits | {(kind, axis) for kind in kinds for axis in gone})
     home = ShardingValue(MeshValue(mesh), SpecValue(found))
     return replace(result, laid=home)
+
+
+def _of_own_data(call: Call, name: str, result: Array) -> Array:
+    """Return the result of an operation, marked if it is the mean of all that one device of a `pmap` has."""
+    devices = call.interpreter.context.device_axes
+    first = call.args[0] if devices and call.args else None
+    if (
+        result.shape != ()
+        or not isinstance(first, Array)
+        or name.rpartition(".")[2] not in ("mean", "nanmean")
+    ):
+        return result
+    axes = first.variation.axes_of(Trait.SPLIT) & devices if first.shape != () else ()
+    return replace(result, traits=result.traits | {(Trait.MEAN, axis) for axis in axes})
 
 
 def _of_joint_product(call: Call, result: Array) -> Array:
@@ -127,7 +142,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Va
         for one in (x, y)
         if isinstance(one, Array)
         for trait in one.traits
-        if trait[0] in _SCALES and (symbol in "+-" or symbol in _SCALES[trait[0]])
+        if trait[0] in SCALES and (symbol in "+-" or symbol in SCALES[trait[0]])
     )
     added = frozenset(
         (Trait.BIASED, axis)
@@ -165,12 +180,13 @@ def _summed_later(part: Array, whole: Array) -> Axes:
 
 
 #: Traits that sums keep, with the other operators that do.
-_SCALES = {
+SCALES = {
     Trait.SCALED: "",
     Trait.TIMES: "",
     Trait.MEAN: "",
     Trait.MEANS: "",
-    Trait.GRADIENT: "*",
+    Trait.GRADIENT: "",
+    Trait.AVERAGED: "",
     Trait.OWN: "*/",
     Trait.TOTAL: "",
     Trait.AGAIN: "",

@@ -25,7 +25,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.type_conversion import in_type, struct_type
 from shardlint.inference.overlays.jax.explicit.vmap import Mapped
-from shardlint.inference.overlays.jax.shard_map.reduced_values import note_multiplied
+from shardlint.inference.overlays.jax.shard_map.reduced_values import note_means, note_multiplied
 from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import refuse_constraints, refuse_reshards
 from shardlint.inference.overlays.jax.transforms.vmap_arguments import refuse_mapping
@@ -174,6 +174,7 @@ def _mapped(
         for array, path in arrays_at(result):
             name = f"{'result' if path else 'the result'}{path} of `{function_name(function)}`"
             note_multiplied(call, array, (mapped.axis,), name, "inside pmap")
+            note_means(call, array, (Trait.GRADIENT,), {mapped.axis: size}, name, "jax.pmap")
     return _put_axis(result, out_axes, size, mapped)
 
 
