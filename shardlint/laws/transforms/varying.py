@@ -29,18 +29,19 @@ class Trait(StrEnum):
     RATIO: of two numbers, each of another part of the data on each device. SUMMED: computed from the sum of
     what was split, by a psum whose transpose is a psum. SCALED: the gradient of such a sum, times the
     devices, and TIMES: that by what is split, or the sum of such gradients. PARTIAL: of a product along a
-    dimension that is split, to which BIASED a whole array was added; DIVIDED: perhaps by the number of
-    devices. LOCAL: reduced along a dimension that is split, by a MEAN perhaps. MEANS: the sum of such means,
-    GRADIENT that of their gradients, AVERAGED one of these. PRODUCT: of such means, or another function that
-    is not linear in them. OWN: the gradient by another part of an argument on each device, or another part of
-    a sum. GATHERED: computed from the data of all devices. NUMBERED: counted from 0 on each device alike;
-    INDEX: a place in a dimension of which each device has a part. TOTAL: the sum over all devices, and AGAIN:
-    such a sum to which each device added something of its own. COUNTED: what lies on a device is chosen by
-    its number, in another order than that of the specs; SHUFFLED: gathered in such an order. JOINED: a piece
-    of several arrays that were joined before they were split. DRIFTING: the same on all devices at first, and
-    another value on each after a round of a loop. GIVEN: integers of an argument; ONE_HOT: vectors that tell
-    such apart, counted from 0, the same on all devices. ROWS: what such integers pick along the first
-    dimension of an array, of which each device has a part, and PICKED: along another, for each row.
+    dimension that is split, to which BIASED a whole array was added, or of which it is a CURVED function;
+    DIVIDED: perhaps by the number of devices. LOCAL: reduced along a dimension that is split, by a MEAN
+    perhaps. MEANS: the sum of such means, GRADIENT that of their gradients, AVERAGED one of these. PRODUCT:
+    of such means, or another function that is not linear in them. OWN: the gradient by another part of an
+    argument on each device, or another part of a sum. GATHERED: computed from the data of all devices.
+    NUMBERED: counted from 0 on each device alike; INDEX: a place in a dimension of which each device has a
+    part. TOTAL: the sum over all devices, and AGAIN: such a sum to which each device added something of its
+    own. COUNTED: what lies on a device is chosen by its number, in another order than that of the specs;
+    SHUFFLED: gathered in such an order. JOINED: a piece of several arrays that were joined before they were
+    split. DRIFTING: the same on all devices at first, and another value on each after a round of a loop.
+    GIVEN: integers of an argument; ONE_HOT: vectors that tell such apart, counted from 0, the same on all
+    devices. ROWS: what such integers pick along the first dimension of an array, of which each device has a
+    part, and PICKED: along another, for each row.
     """
 
     SPLIT = "split"
@@ -51,6 +52,7 @@ class Trait(StrEnum):
     TIMES = "times"
     PARTIAL = "partial"
     BIASED = "biased"
+    CURVED = "curved"
     DIVIDED = "divided"
     LOCAL = "local"
     MEAN = "mean"
@@ -334,8 +336,9 @@ def scaled(value: Variation) -> Axes:
 def misread(function: str, axes: tuple[str, ...], operand: Variation) -> tuple[Trait, str] | None:
     """Return the trait, and its axis, for which a reduction computes something else than is surely meant."""
     for axis in axes if function in ("psum", "pmean", "psum_scatter") else ():
-        if function != "pmean" and (Trait.BIASED, axis) in operand.traits:
-            return Trait.BIASED, axis
+        for trait in (Trait.BIASED, Trait.CURVED) if function != "pmean" else ():
+            if (trait, axis) in operand.traits:
+                return trait, axis
         if function == "psum" and (Trait.AGAIN, axis) in operand.traits:
             return Trait.AGAIN, axis
         for trait in (Trait.RATIO, Trait.PRODUCT):
@@ -374,6 +377,20 @@ def repeats(
         else "it is equal on all devices along {}"
     )
     return f"{why.format(_named(equal_axes))}, so that the sum is {times} times it"
+
+
+def unmoved(function: str, axes: tuple[str, ...], operand: Variation, sizes: Mapping[str, Dim]) -> str | None:
+    """Describe the effect of an exchange in rings of what is equal on all their devices, and is split over
+    another axis: nothing moves."""
+    if function not in ("ppermute", "pshuffle") or not all(map(operand.never, axes)):
+        return None
+    others = sorted(axis for axis in operand.axes_of(Trait.SPLIT) if sizes.get(axis, 1) != 1)
+    if not others or product(sizes.get(axis, 1) for axis in axes) == 1:
+        return None
+    return (
+        f"it is equal on all devices along {_named(axes)}, and each receives what it sends; "
+        f"it is split over {_named(others)}"
+    )
 
 
 def _named(axes: Iterable[str]) -> str:

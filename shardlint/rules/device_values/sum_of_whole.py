@@ -2,11 +2,13 @@
 
 ## What it does
 Finds a `psum` or `psum_scatter` of a product that each device has a part of, to which an array that all
-devices hold whole was added: a bias, a residual.
+devices hold whole was added: a bias, a residual. The same of a product on whose parts the devices have
+computed an activation (`relu`, `softmax`).
 
 ## Why is this bad?
 Each device adds the whole array to its part, and the sum has it once for each device. On one device the
-program is right, and on eight the bias counts eight times.
+program is right, and on eight the bias counts eight times. An activation of a sum is not the sum of those of
+its parts.
 
 ## Example
 ```python
@@ -70,7 +72,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL318",
     name="sum-of-whole",
-    summary="A sum of parts of a product, to each of which a whole array was added",
+    summary="A sum of parts of a product that each device has changed before",
     docs=__doc__,
     group=Group.SUSPICIOUS,
     kinds=(CallUse,),

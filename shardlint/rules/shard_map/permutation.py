@@ -71,7 +71,7 @@ def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
     if isinstance(verdict, Rejected):
         if verdict.cause is Cause.PERMUTATION:
             yield refused(use, str(verdict.detail))
-    elif use.silent is not None and use.function in ("ppermute", "pshuffle"):
+    elif use.silent is not None and use.function in ("ppermute", "pshuffle") and use.varying is None:
         # A shift that is left open at its ends is how pipelines and halos work.
         closed = has_ring(dict(use.arguments).get("perm"))
         yield Problem(

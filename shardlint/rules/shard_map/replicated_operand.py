@@ -5,10 +5,11 @@ Finds collectives over an axis that the array does not vary over, and casts to v
 over already.
 
 ## Why is this bad?
-A sum of what all devices along an axis hold equally is that value times their number: a second `psum`, or
-a `psum` of a gradient that JAX has summed already, makes no error, only wrong numbers. A `pmean` of such a
-gradient leaves the sum as it is. Where JAX cannot tell what is meant, it raises: a cast of what varies
-already, or a sum over two axes of what varies over one of them.
+A sum of what all devices along an axis hold equally is that value times their number: a second `psum`, or a
+`psum` of a gradient that JAX has summed already, makes no error, only wrong numbers. A `pmean` of such a
+gradient leaves the sum as it is. A ring over one axis, by `ppermute`, of what only another axis splits moves
+nothing: each device sees its own part in each round. Where JAX cannot tell what is meant, it raises: a cast
+of what varies already, or a sum over two axes of what varies over one of them.
 
 ## Example
 ```python
@@ -76,7 +77,8 @@ def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
     if isinstance(verdict, Rejected):
         if verdict.cause is Cause.OPERAND:
             yield Problem(f"`{use.function}` over {axes}: {verdict.detail}{_way_out(use)}", use.place)
-    elif use.silent is not None and use.function not in _PERMUTING:
+    elif use.silent is not None and (use.function not in _PERMUTING or use.varying is not None):
+        # Of an exchange that leaves out devices, no array is told.
         yield Problem(f"`{use.function}` over {axes}: {use.silent}", use.place)
 
 

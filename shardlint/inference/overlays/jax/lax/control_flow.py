@@ -17,6 +17,8 @@ from shardlint.inference.domain.values import (
     External,
     Integer,
     ListValue,
+    ShardingValue,
+    SpecValue,
     Tuple,
     Value,
     as_dim,
@@ -37,6 +39,7 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.recording import record_operation, short_name
 from shardlint.inference.overlays.jax.explicit.type_conversion import compiled, type_of
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import split_of
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of, vary
 from shardlint.inference.overlays.jax.sharding.movement import note_loop
 from shardlint.inference.overlays.jax.transforms.taint import (
@@ -49,7 +52,7 @@ from shardlint.inference.overlays.jax.transforms.taint import (
 from shardlint.inference.overlays.pytrees.trees import leaves, tree_map
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, equal, fresh
-from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.transforms.loop_carries import Carried, judge_carry, judge_rows
 from shardlint.laws.transforms.varying import CONSTANT, UNKNOWN, Variation, of_equal_types, one_of
@@ -58,6 +61,8 @@ from shardlint.model.uses import CarryUse
 _COUNTER = Array((), "int32").vary(CONSTANT)
 #: How often a loop's body is evaluated at most to follow a taint from carry to carry.
 _ROUNDS = 8
+#: After how many more rounds a loop's body is to have settled what its carry varies over.
+_SETTLING = 3
 
 
 def traced(tree: Value) -> Value:
@@ -69,19 +74,23 @@ def _traced_leaf(leaf: Value) -> Value:
     numbers = isinstance(leaf, Integer) or (
         isinstance(leaf, Const) and isinstance(leaf.value, (bool, int, float, complex))
     )
-    return operand(leaf).vary(variation_of(leaf)) if numbers or isinstance(leaf, Array) else leaf
+    if not numbers and not isinstance(leaf, Array):
+        return leaf
+    found = operand(leaf).vary(variation_of(leaf))
+    return replace(found, laid=leaf.laid) if isinstance(leaf, Array) and split_of(leaf) else found
 
 
-def agreed(first: Value, second: Value, checked: bool = True) -> Value:
+def agreed(first: Value, second: Value, checked: bool = True, runs: bool = False) -> Value:
     """Return the value of a carry or branch result that both values describe. Stops if structures differ.
 
-    Where types are ``checked`` for what varies, both have one type; else it may be either.
+    Where types are ``checked`` for what varies, both have one type; else it may be either, or is the second
+    if a loop surely ``runs``.
     """
     if isinstance(first, Unknown):
         return second
     if isinstance(second, Unknown):
         return first
-    together = of_equal_types if checked else one_of
+    together = of_equal_types if checked else _last_of if runs else one_of
 
     def leaf(a: Value, b: Value) -> Value:
         held = variation_of(a), variation_of(b)
@@ -95,18 +104,24 @@ def agreed(first: Value, second: Value, checked: bool = True) -> Value:
     )
 
 
+def _last_of(_: Variation, last: Variation) -> Variation:
+    return last
+
+
 def _agreed_leaf(first: Value, second: Value, variation: Variation) -> Value:
     if isinstance(first, Array) and isinstance(second, Array):
         shape = same_shape([first.shape, second.shape])
         better = second if (first.weak and not second.weak) or first.dtype is None else first
         weak = first.weak and second.weak
         typed = first.typed or second.typed
-        return replace(better, shape=shape, weak=weak, sharding=None, typed=typed).vary(variation)
+        found = replace(better, shape=shape, weak=weak, sharding=None, typed=typed).vary(variation)
+        return found if split_of(first) != split_of(second) else replace(found, laid=first.laid)
     return second if isinstance(first, Unknown) else first
 
 
-def carried(call: Call, before: Value, after: Value) -> Value:
-    """Return the final carry of a loop, or the result of one of two branches, judged by their types."""
+def carried(call: Call, before: Value, after: Value, runs: bool = False) -> Value:
+    """Return the final carry of a loop, or the result of one of two branches, judged by their types; the loop
+    surely ``runs``."""
     context = call.interpreter.context
     checked, local = context.check_vma is True, manual_axes(context) != frozenset()
     for path, first, second in _pairs(traced(before), traced(after)):
@@ -125,7 +140,7 @@ def carried(call: Call, before: Value, after: Value) -> Value:
                 )
             )
             return Unknown("JAX rejects this carry")
-    return agreed(before, after, checked or context.bound_axes == ())
+    return agreed(before, after, checked or context.bound_axes == (), runs)
 
 
 def _pairs(first: Value, second: Value, path: str = "") -> Iterator[tuple[str, Array, Array]]:
@@ -169,7 +184,8 @@ def _rounds(
 
     Inside shard_map the body is evaluated as it runs first, with ``begun``, and once more with what that
     leaves behind, if there are ``several`` rounds: a value that the first has reduced, the second may reduce
-    again. Where values vary more from round to round, the last evaluation is for any ``carry``.
+    again. Where types do not track what varies, it is evaluated until another round changes nothing, and the
+    result is one of any round; if that takes too long, the last evaluation is for any ``carry``.
 
     While a taint is followed, after as many rounds as it takes to go from carry to carry: JAX drops a carry
     only if no round brings it into a result.
@@ -182,30 +198,39 @@ def _rounds(
         return (begun, after, answer) if checked else (carry, *body(carry))
     if _held(after) == _held(begun):
         return begun, after, answer
-    if several:
-        later, row = body(tree_map(_as_after, begun, traced(after)))
-        if not checked and not isinstance(later, Unknown) and _held(later) == _held(after):
-            return begun, after, tree_map(_either, traced(answer), traced(row))
-    return (begun, after, answer) if checked else (carry, *body(carry))
+    last = after
+    for _ in range((1 if checked else _SETTLING) if several else 0):
+        later, row = body(tree_map(_as_after, begun, traced(last)))
+        if checked:
+            break
+        if any(isinstance(leaf, Unknown) for leaf in leaves(later)):
+            return (carry, *body(carry))
+        answer = tree_map(_either, traced(answer), traced(row))
+        if _held(later) == _held(last):
+            return begun, after, answer
+        after, last = tree_map(_either, traced(after), traced(later)), later
+    return (begun, after, answer) if checked or not several else (carry, *body(carry))
 
 
-def _held(tree: Value) -> list[Variation]:
-    """Return how the leaves of a carry vary."""
-    return [variation_of(leaf) for leaf in leaves(traced(tree))]
+def _held(tree: Value) -> list[tuple[Variation, Spec | None]]:
+    """Return how the leaves of a carry vary, and which of their dimensions are split."""
+    arrays = ((leaf, split_of(leaf) if isinstance(leaf, Array) else None) for leaf in leaves(traced(tree)))
+    return [(variation_of(leaf), spec) for leaf, spec in arrays]
 
 
 def _as_after(begun: Value, after: Value) -> Value:
     """Return a leaf of a carry as it begins the second round."""
     if not isinstance(begun, Array) or not isinstance(after, Array):
         return begun
-    return begun.vary(after.variation)
+    return replace(begun.vary(after.variation), laid=after.laid, drawn_at=after.drawn_at)
 
 
 def _either(first: Value, second: Value) -> Value:
     """Return a leaf of what a body returns in its first round or in a later one."""
-    if not isinstance(first, Array):
+    if not isinstance(first, Array) or not isinstance(second, Array):
         return first
-    return first.vary(one_of(variation_of(first), variation_of(second)))
+    found = first.vary(one_of(variation_of(first), variation_of(second)))
+    return found if split_of(first) != split_of(second) else replace(found, laid=first.laid)
 
 
 def _followed(call: Call, carry: Value, body: Callable[[Value], tuple[Value, Value]]) -> tuple[Value, Value]:
@@ -244,7 +269,17 @@ def _row(leaf: Value) -> Value:
     if x.shape == ():
         raise Stop("a scalar has no leading axis", rejected=True)
     shape = None if x.shape is None else x.shape[1:]
-    return Array(shape, x.dtype, typed=_shifted(x.typed, -1)).vary(variation_of(leaf))
+    row = Array(shape, x.dtype, typed=_shifted(x.typed, -1)).vary(variation_of(leaf))
+    return replace(row, laid=_moved(x, -1))
+
+
+def _moved(array: Array, by: int) -> ShardingValue | None:
+    """Return the layout of an array in a body of shard_map with a leading dimension added or removed."""
+    spec = split_of(array)
+    if spec is None or array.laid is None or (by < 0 and spec.entries[:1] != (None,)):
+        return None
+    entries = (None, *spec.entries) if by > 0 else spec.entries[1:]
+    return replace(array.laid, spec=SpecValue(Spec(entries)))
 
 
 def _shifted(typed: TypeSharding | None, by: int) -> TypeSharding | None:
@@ -264,7 +299,8 @@ def _piled(size: Dim, tree: Value) -> Value:
             return leaf
         x = operand(leaf)
         shape = None if x.shape is None else (size, *x.shape)
-        return Array(shape, x.dtype, x.weak, typed=_shifted(x.typed, 1)).vary(variation_of(leaf))
+        piled = Array(shape, x.dtype, x.weak, typed=_shifted(x.typed, 1)).vary(variation_of(leaf))
+        return replace(piled, laid=_moved(x, 1))
 
     return tree_map(pile, tree)
 
@@ -313,7 +349,7 @@ def scan(call: Call) -> Value:
     carry, after, row = _rounds(call, carry, body, traced(init), size is None or equal(size, 1) is not True)
     if row is unknown:
         return Tuple((carry, unknown))
-    last = carried(call, carry, after)
+    last = carried(call, carry, after, size is not None and equal(size, 0) is False)
     if isinstance(last, Unknown):
         return last
     if size == 0:
@@ -336,7 +372,7 @@ def fori_loop(call: Call) -> Value:
         traced(init),
         times is None or times > 1,
     )
-    last = carried(call, carry, after)
+    last = carried(call, carry, after, times is not None and times > 0)
     runs = times is None or times > 0
     return last if runs or isinstance(last, Unknown) else carry
 

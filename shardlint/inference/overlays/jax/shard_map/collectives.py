@@ -49,6 +49,7 @@ from shardlint.laws.transforms.varying import (
     judge_operand,
     misread,
     repeats,
+    unmoved,
 )
 from shardlint.model.spans import Place
 from shardlint.model.uses import CollectiveUse
@@ -152,6 +153,13 @@ class Collective:
 
         return map_arrays(tree, one)
 
+    def _is_ring(self) -> bool:
+        """Return whether it is a permutation in which each device receives something."""
+        pairs = self.arguments.get("perm")
+        return (
+            isinstance(pairs, tuple) and isinstance(self.size, int) and not without_receiver(pairs, self.size)
+        )
+
     def _judge(self, array: Array, manual: frozenset[str] | None) -> Verdict:
         """Judge the operand by the axes it varies over, and record a reduction that only multiplies it."""
         if manual is None or self.to is None:
@@ -172,6 +180,8 @@ class Collective:
         bound = self.call.interpreter.context.bound_axes
         sizes = {} if isinstance(bound, Unknown) else dict(bound)
         silent = repeats(self.function, self.axes, variation, array.summed, sizes)
+        if silent is None and self._is_ring():
+            silent = unmoved(self.function, self.axes, variation, sizes)
         if silent is not None:
             self.record(verdict, array, silent)
         elif (trait := misread(self.function, self.axes, variation)) is not None:

@@ -26,6 +26,7 @@ from shardlint.inference.overlays.jax.shard_map.axis_order import chosen, combin
 from shardlint.inference.overlays.jax.shard_map.indices.global_indices import indexed
 from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_numbers, numbered
 from shardlint.inference.overlays.jax.shard_map.reduced_values import (
+    activated,
     divided,
     multiplied,
     rescaled,
@@ -148,6 +149,7 @@ def _drawn(call: Call, result: Value) -> Value:
         result = rescaled(call.interpreter, "*", x, y, result)
     elif rule_of(call.name) in auto_layouts.ELEMENTWISE:
         note_combined(call.interpreter, (*call.args, *call.kwargs.values()), result, call.place)
+    result = activated(call.name, result, call.args)
     return multiplied(call.name, with_same_values(call, result), call.args)
 
 

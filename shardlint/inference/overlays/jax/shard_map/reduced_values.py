@@ -31,6 +31,8 @@ _TEXTS = {
     "the means first",
     Trait.BIASED: "each device adds a whole array to its part of a product or sum, and the sum over {axis} "
     "has it once for each device; add it after the `{function}`",
+    Trait.CURVED: "each device applies a function that is not linear to its part of a product, before this "
+    "`{function}` over {axis} adds up the parts; sum first",
     Trait.AGAIN: "it was summed over {axis} before, each device added something of its own, and this "
     "`{function}` has the earlier sum once for each device; sum what the devices add only",
     Trait.OWN: "each device has the gradient of its own part of an argument, which is split over {axis}, and "
@@ -54,6 +56,25 @@ def divided(result: Value, x: Value, y: Value) -> Value:
 _CURVED = frozenset(
     f"jax.numpy.{name}" for name in "sqrt exp exp2 expm1 log log2 log10 log1p square power reciprocal".split()
 )
+
+
+#: Activations that are not linear.
+_ACTIVATIONS = frozenset(
+    f"jax.nn.{name}"
+    for name in (
+        "relu relu6 gelu silu swish sigmoid hard_sigmoid hard_silu hard_swish hard_tanh softplus "
+        "soft_sign elu celu selu leaky_relu log_sigmoid squareplus mish softmax log_softmax tanh"
+    ).split()
+) | {"jax.numpy.tanh", "jax.lax.tanh", "jax.lax.logistic"}  # fmt: skip
+
+
+def activated(name: str, result: Value, operands: Sequence[Value]) -> Value:
+    """Return the result of an activation, marked if it is of a part of a product."""
+    first = operands[0] if operands and name in _ACTIVATIONS else None
+    if not isinstance(first, Array) or not isinstance(result, Array):
+        return result
+    axes = first.variation.axes_of(Trait.PARTIAL)
+    return replace(result, traits=result.traits | {(Trait.CURVED, axis) for axis in axes}) if axes else result
 
 
 def multiplied(name: str, result: Value, operands: Sequence[Value]) -> Value:
@@ -189,6 +210,7 @@ def note_misread(call: Call, array: Array, function: str, trait: Trait, axis: st
         Trait.RATIO: "jax.lax(ratio)",
         Trait.PRODUCT: "jax.lax(ratio)",
         Trait.BIASED: "jax.lax.psum(biased)",
+        Trait.CURVED: "jax.lax.psum(biased)",
         Trait.AGAIN: "jax.lax.psum(biased)",
         Trait.OWN: "jax.grad(own)",
         Trait.ROWS: "jax.shard_map(index)",
