@@ -78,7 +78,7 @@ from shardlint.model.findings import Group, Severity
 from shardlint.model.uses import Placement, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 
-_APIS = (Api.DEVICE_PUT, Api.JIT_IN, Api.JIT_OUT)
+_APIS = (Api.DEVICE_PUT, Api.JIT_IN, Api.JIT_OUT, Api.CONSTRAINT)
 #: A key of a path in words: ``['kernel']``, ``.kernel``, ``[0]``; a name may be a path (``attn/kernel``).
 _KEYS = re.compile(r"\['([^']+)'\]|\.(\w+)|\[(\d+)\]")
 
@@ -167,16 +167,19 @@ _ROLES = ({"q", "k", "v", "query", "key", "value"}, {"gate", "up", "i_0", "i_1",
 
 
 def _crosswise(siblings: Sequence[Placement]) -> Iterator[tuple[Placement, Placement]]:
-    """Yield each array with a sibling of its role that is split by the same axes in the other order."""
-    for use in siblings:
-        for other in siblings[: siblings.index(use)]:
+    """Yield each array with a sibling of its role that is split by the same axes in the other order: of both,
+    the one that fewer siblings are laid out like, or the later one."""
+    layouts = [_entries(use) for use in siblings]
+    for index, use in enumerate(siblings):
+        for before, other in enumerate(siblings[:index]):
             one, two = _path(use.subject), _path(other.subject)
             keys = {str(key).removesuffix("_proj").removeprefix("w") for key in {*one} ^ {*two}}
-            ours, theirs = _entries(use), _entries(other)
+            ours, theirs = layouts[index], layouts[before]
             if len(keys) == 2 and any(keys <= role for role in _ROLES) and ours != theirs:
                 crossed = (*theirs[:-2], theirs[-1], theirs[-2])
                 if ours == crossed:
-                    yield use, other
+                    rarer = layouts.count(theirs) < layouts.count(ours)
+                    yield (other, use) if rarer else (use, other)
 
 
 def _entries(use: Placement) -> tuple[object, ...]:

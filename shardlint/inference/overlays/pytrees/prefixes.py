@@ -76,8 +76,13 @@ def map_prefix(prefix: Value, tree: Value, change: LeafFunction, path: str = "")
         )
     given_parts, children = parts(prefix), parts(tree)
     if given_parts is not None and children is not None and given_parts.keys() == children.keys():
+        # Boxes and variables count as one array in paths.
+        named = isinstance(tree, Instance) or len(children) > 1
         return map_parts(
-            tree, lambda name, part: map_prefix(given_parts[name], part, change, f"{path}.{name}")
+            tree,
+            lambda name, part: map_prefix(
+                given_parts[name], part, change, f"{path}.{name}" if named else path
+            ),
         )
     return Unknown("a prefix that is not known")
 

@@ -50,6 +50,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
 )
 from shardlint.inference.overlays.jax.transforms.jit_arguments import layout_of
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_constraint, note_reshard
+from shardlint.inference.overlays.pytrees.nodes import parts
 from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, map_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.overlays.witness_values import data_of
@@ -99,7 +100,7 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
         return tree
     if isinstance(target, Unknown):
         return map_arrays(tree, lambda array, path: place_leaf(target, array, path))
-    if isinstance(target, LibraryObject):
+    if isinstance(target, LibraryObject) and parts(target) is None:
         return map_arrays(tree, lambda array, _: replace(array, sharding=None, typed=None, committed=None))
     text = mismatch(target, tree)
     if text is not None:
