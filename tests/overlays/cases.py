@@ -29,6 +29,8 @@ def generator(name: str) -> Generator | None:
         ("jax.nn.", cases_jax.NN),
         ("jax.scipy.special.", cases_jax.NN),
         ("jax.scipy.linalg.", cases_scipy.LINALG),
+        ("jax.ops.", cases_scipy.OPS),
+        ("jax.image.", cases_scipy.IMAGE),
         ("jax.tree.", cases_jax.TREES),
         ("jax.tree_util.tree_", cases_jax.TREES),
         ("numpy.random.", cases_creation.RANDOM),

@@ -181,6 +181,10 @@ def fourier_over(*, two: bool) -> Generator:
     return generate
 
 
+def frequencies(d: Draw) -> Case:
+    return [integer(d.dim())], d.maybe(0.3, d=lambda: Const(0.5))
+
+
 def trace(d: Draw) -> Case:
     x = d.array(d.shape(2, 4))
     return [x], d.maybe(0.3, offset=lambda: Const(1), axis1=lambda: Const(-1))
@@ -430,6 +434,7 @@ SHARED: dict[str, Generator] = {
     **dict.fromkeys(("fft.fft2", "fft.ifft2", "fft.rfft2", "fft.irfft2"), fourier_over(two=True)),
     **dict.fromkeys(("fft.fftn", "fft.ifftn", "fft.rfftn", "fft.irfftn"), fourier_over(two=False)),
     **dict.fromkeys(("fft.fftshift", "fft.ifftshift"), arrays),
+    **dict.fromkeys(("fft.fftfreq", "fft.rfftfreq"), frequencies),
     **dict.fromkeys(("zeros", "ones", "empty"), filled),
     "full": full,
     **dict.fromkeys(("zeros_like", "ones_like", "empty_like"), filled_like),

@@ -1,11 +1,11 @@
-"""Random calls of `jax.scipy.linalg`."""
+"""Random calls of `jax.scipy.linalg`, `jax.ops` and `jax.image`."""
 
 from __future__ import annotations
 
 from cases_products import solve, square
-from overlay_harness import Case, Draw, Generator
+from overlay_harness import Case, Draw, Generator, dims
 
-from shardlint.inference.domain.values import Array, Const, Tuple
+from shardlint.inference.domain.values import Array, Const, Tuple, integer
 
 
 def factored(d: Draw) -> Case:
@@ -27,3 +27,27 @@ LINALG: dict[str, Generator] = {
     "cho_solve": factored,
     "lu_solve": pivoted,
 }
+
+
+def segments(d: Draw) -> Case:
+    """Rows, the segment of each, and how many segments there are."""
+    data = d.array(d.shape(0 if d.chance(0.1) else 1, 3))
+    rows = d.dim() if d.chance(0.1) or not data.shape else data.shape[0]
+    number = d.dim() if d.chance(0.9) else -1
+    return [data, Array((rows,), "int32"), integer(number)], d.maybe(
+        0.2, indices_are_sorted=lambda: Const(True)
+    )
+
+
+def resized(d: Draw) -> Case:
+    """An image, and its size afterwards."""
+    image = d.array(d.shape(1, 4))
+    rank = len(image.shape or ()) + (1 if d.chance(0.1) else 0)
+    method = Const(d.pick("nearest", "bilinear", "lanczos3"))
+    return [image, dims(d.shape(rank, rank)), method], d.maybe(0.2, antialias=lambda: Const(False))
+
+
+OPS: dict[str, Generator] = dict.fromkeys(
+    ("segment_sum", "segment_prod", "segment_max", "segment_min"), segments
+)
+IMAGE: dict[str, Generator] = {"resize": resized}

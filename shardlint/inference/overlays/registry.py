@@ -36,7 +36,8 @@ _BASE = (
     "jax.configuration",
     "jax.sharding.mesh_contexts", "jax.transforms.jit", "jax.shard_map.api",
     "jax.shard_map.collectives", "jax.transforms.function_transforms", "jax.transforms.derivatives",
-    "jax.scipy_linalg", "jax.sharding.placement", "jaxtyping",
+    "jax.numerics.scipy_linalg", "jax.numerics.segments", "jax.numerics.images", "jax.numerics.flat_trees",
+    "jax.sharding.placement", "jaxtyping",
     "jax.explicit.axis_switches", "jax.explicit.forbidden_collectives", "arrays.attributes",
     "jax.sharding.mesh_attributes",
 )  # fmt: skip

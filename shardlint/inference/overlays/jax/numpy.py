@@ -21,8 +21,8 @@ from shardlint.inference.overlays.arrays.operands import (
     operands,
     unresolved,
 )
-from shardlint.inference.overlays.jax import fourier
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
+from shardlint.inference.overlays.jax.numerics import fourier
 from shardlint.inference.overlays.operations import Operation, library_table
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.dims import Shape

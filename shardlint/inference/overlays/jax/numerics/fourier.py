@@ -8,12 +8,14 @@ from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     axes_of,
     axis_of,
+    dtype_argument,
     given,
     is_numpy,
     known_rank,
     operand,
     reject,
     result,
+    size_of,
     unresolved,
 )
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace
@@ -101,6 +103,14 @@ def _shifted(call: Call) -> Value:
     return result(call, x.shape, x.dtype, x.weak)
 
 
+def _frequencies(call: Call) -> Value:
+    """``fftfreq(n, d=1.0)`` and ``rfftfreq``: also with ``dtype=`` in JAX."""
+    n, _, dtype, _ = call.bind("n", d=None, dtype=None, device=None)
+    size = size_of(n)
+    kind = dtype_argument(dtype, "float64" if is_numpy(call) else "float32")
+    return result(call, (_size("r" if call.name.endswith("rfftfreq") else "c", size, None),), kind)
+
+
 def _records() -> tuple[Operation, ...]:
     names = {
         "c": ("fft.fft fft.ifft", "fft.fft2 fft.ifft2", "fft.fftn fft.ifftn"),
@@ -113,7 +123,8 @@ def _records() -> tuple[Operation, ...]:
         for name, transfer in ((one, _along(kind)), (two, _over(kind, True)), (many, _over(kind, False)))
     )
     shifts = Operation("fft.fftshift fft.ifftshift", _shifted, sharding=_open, reads_values=True)
-    return (*transforms, shifts)
+    counts = Operation("fft.fftfreq fft.rfftfreq", _frequencies, sharding=_open, reads_values=True)
+    return (*transforms, shifts, counts)
 
 
 OPERATIONS: tuple[Operation, ...] = _records()
