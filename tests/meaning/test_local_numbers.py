@@ -39,6 +39,17 @@ PROGRAMS: dict[str, tuple[str, str | None]] = {
         "jnp.argmax(x, -1)", None
     ),
     "on(lambda z: jnp.argmax(z, -1), (P('d'),), P('d'), x)": ("jnp.argmax(x, -1)", None),
+    f"on(lambda z: lax.pmax(jnp.argmax(z, -1) + {MINE}, 'm'), {PART}, P(), x)": (
+        "jnp.argmax(x, -1)", "SHL321"
+    ),
+    f"on(lambda z: lax.pmin(({MINE} + z.argmin(1)).astype(float), 'm'), {PART}, P(), x)": (
+        "x.argmin(1)", "SHL321"
+    ),
+    f"on(lambda z: lax.pmin(jnp.where((z > 0.5).any(-1), jnp.argmax(z > 0.5, -1) + {MINE}, 99), 'm'), "
+    f"{PART}, P(), x)": ("jnp.where((x > 0.5).any(-1), jnp.argmax(x > 0.5, -1), 99)", None),
+    f"on(lambda z: lax.pmin(jnp.argmax(z[:, :1] > 9, -1) + {MINE}, 'm'), {PART}, P(), x)": (
+        "jnp.zeros(4, int)", None
+    ),
     f"on(lambda z: jnp.argmax(lax.all_gather(z, 'm', axis=1, tiled=True), -1), {PART}, P(), x, "
     "check_vma=False)": ("jnp.argmax(x, -1)", None),
     # -- numbers from 0 beside what all devices have gathered

@@ -74,6 +74,37 @@ def test_means_of_ratios(loss: str) -> None:
     assert bool(found(program, "SHL316")) == LOSSES[loss]
 
 
+#: Variances of parts of different means, and whether each device takes its own part's.
+VARIANCES: dict[str, bool] = {
+    "lax.pmean(w.var(), 'y')": True,
+    "lax.pmean(jnp.var(w) + 1.0 - 1.0, 'y')": True,
+    "lax.pmean(((w - lax.pmean(w.mean(), 'y')) ** 2).mean(), 'y')": False,
+    "lax.pmean((w**2).mean(), 'y') - lax.pmean(w.mean(), 'y') ** 2": False,
+    "lax.psum(w.var() * w.size, 'y') / 16 + "
+    "lax.pmean((w.mean() - lax.pmean(w.mean(), 'y')) ** 2, 'y')": False,
+}
+
+
+@pytest.mark.parametrize("variance", VARIANCES)
+def test_variances_of_parts(variance: str) -> None:
+    program = f"{HEADER}y = on(lambda w, u: {variance}, 'y', ())\n"
+    are_close = value(f"{program}z = w.var()\n", "bool(np.allclose(y, z, rtol=1e-3))")
+    assert are_close != VARIANCES[variance]
+    assert bool(found(program, "SHL316")) == VARIANCES[variance]
+
+
+@pytest.mark.parametrize("spread", ["part.var()", "jnp.std(part, axis=0)", "jnp.var(part, axis=1)"])
+def test_variances_of_what_pmap_hands_out(spread: str) -> None:
+    program = (
+        f"{HEADER}y = jax.pmap(lambda part: lax.pmean({spread}, 'i'), axis_name='i')(u.reshape(8, 2, 1))\n"
+    )
+    whole = f"z = {spread.replace('part', 'u.reshape(-1, 1)')}\n"
+    reported = bool(found(program, "SHL316"))
+    assert reported
+    if "axis=1" not in spread:
+        assert not value(f"{program}{whole}", "bool(np.allclose(y[0], z, rtol=1e-3))")
+
+
 def test_means_of_means_are_not_reported() -> None:
     for loss in ("lax.pmean((w * u).mean(), 'y')", "lax.pmean((w * u).sum() / w.size, 'y')"):
         assert not found(f"{HEADER}y = on(lambda w, u: {loss}, 'y', ())\n", "SHL316")

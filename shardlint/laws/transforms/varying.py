@@ -41,7 +41,8 @@ class Trait(StrEnum):
     split. DRIFTING: the same on all devices at first, and another value on each after a round of a loop.
     GIVEN: integers of an argument; ONE_HOT: vectors that tell such apart, counted from 0, the same on all
     devices. ROWS: what such integers pick along the first dimension of an array, of which each device has a
-    part, and PICKED: along another, for each row.
+    part, and PICKED: along another, for each row. SPREAD: the variance of this device's part of the data, or
+    its root; EXTREME: the place of the largest or smallest element of the part.
     """
 
     SPLIT = "split"
@@ -74,6 +75,8 @@ class Trait(StrEnum):
     ONE_HOT = "one-hot"
     ROWS = "rows"
     PICKED = "picked"
+    SPREAD = "spread"
+    EXTREME = "extreme"
 
 
 #: Traits of numbers that lose them unless they are only added up.
@@ -94,6 +97,8 @@ _FLEETING = frozenset(
         Trait.ONE_HOT,
         Trait.ROWS,
         Trait.PICKED,
+        Trait.SPREAD,
+        Trait.EXTREME,
     }
 )
 #: Traits of values that are the same on all devices.
@@ -335,7 +340,12 @@ def scaled(value: Variation) -> Axes:
 
 def misread(function: str, axes: tuple[str, ...], operand: Variation) -> tuple[Trait, str] | None:
     """Return the trait, and its axis, for which a reduction computes something else than is surely meant."""
+    for axis in axes if function in ("pmax", "pmin") else ():
+        if (Trait.EXTREME, axis) in operand.traits:
+            return Trait.EXTREME, axis
     for axis in axes if function in ("psum", "pmean", "psum_scatter") else ():
+        if function == "pmean" and (Trait.SPREAD, axis) in operand.traits:
+            return Trait.SPREAD, axis
         for trait in (Trait.BIASED, Trait.CURVED) if function != "pmean" else ():
             if (trait, axis) in operand.traits:
                 return trait, axis

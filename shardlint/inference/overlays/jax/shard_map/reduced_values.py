@@ -39,6 +39,10 @@ _TEXTS = {
     "`{function}` combines those of different parts; reduce it over the other axes only",
     Trait.ROWS: _ELSEWHERE,
     Trait.PICKED: _ELSEWHERE,
+    Trait.SPREAD: "each device takes the variance of its own part of the data, and `{function}` over {axis} "
+    "leaves out how far the parts' means lie apart; average the squared distances from the mean of all",
+    Trait.EXTREME: "each device has the index of the extreme element of its own part, and `{function}` over "
+    "{axis} picks an index whatever the elements are; compare these, and mask the indices of the others",
 }
 
 
@@ -215,6 +219,8 @@ def note_misread(call: Call, array: Array, function: str, trait: Trait, axis: st
         Trait.OWN: "jax.grad(own)",
         Trait.ROWS: "jax.shard_map(index)",
         Trait.PICKED: "jax.shard_map(index)",
+        Trait.SPREAD: "jax.lax(ratio)",
+        Trait.EXTREME: "jax.shard_map(index)",
     }
     elsewhere = array.drawn_at if trait in (Trait.ROWS, Trait.PICKED) else None
     facts = [] if elsewhere is None else [Fact("they are picked here", elsewhere)]

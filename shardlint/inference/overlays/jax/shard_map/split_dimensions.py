@@ -28,6 +28,7 @@ from shardlint.inference.overlays.jax.explicit.auto_layouts import LAYERS, spec_
 from shardlint.inference.overlays.jax.explicit.primitives import Open
 from shardlint.inference.overlays.jax.explicit.rules import einsum
 from shardlint.inference.overlays.jax.operations import rule_of
+from shardlint.inference.overlays.jax.shard_map.varying import variation_of
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.array_types import TypeSharding
@@ -38,6 +39,7 @@ from shardlint.laws.transforms.varying import Axes, Trait
 from shardlint.model.spans import Place
 
 _REDUCTIONS = frozenset("sum mean var std nansum nanmean".split())
+_SPREADS = frozenset("var std nanvar nanstd".split())
 _OVER_AN_AXIS = {
     **{f"jax.nn.{name}": "axis" for name in ("softmax", "log_softmax", "standardize")},
     "optax.softmax_cross_entropy": "axis",
@@ -63,9 +65,10 @@ def followed(call: Call, name: str, result: Value) -> Value:
         return result
     result = _of_own_data(call, name, result)
     known = [(one, spec) for one in _arrays(call) if (spec := split_of(one)) is not None]
-    rule = rule_of(name)
+    rule, method = rule_of(name), name.rpartition(".")[2]
     if not known:
-        return result
+        # Nothing is known of the dimensions of what pmap hands to each device.
+        return _marked(result, Trait.SPREAD, _split_over(call)) if method in _SPREADS else result
     if rule is None and name.startswith(LAYERS):
         return _of_layer(call, known[0][0], known[0][1], result)
     _note_softmax(call, name)
@@ -86,11 +89,13 @@ def followed(call: Call, name: str, result: Value) -> Value:
         found, _ = _asked(call, name, mesh, result, _picked_axes(call))
     if found is None:
         return _of_joint_product(call, result) if rule is einsum.einsum else result
-    method = name.rpartition(".")[2]
     if method in _REDUCTIONS and len(known) == 1:
         gone = _axes(known[0][1]) - _axes(found)
-        kinds = (Trait.LOCAL, Trait.MEAN) if method in ("mean", "nanmean") else (Trait.LOCAL,)
-        result = replace(result, traits=result.traits | {(kind, axis) for kind in kinds for axis in gone})
+        result = _marked(result, Trait.LOCAL, gone)
+        if method in ("mean", "nanmean"):
+            result = _marked(result, Trait.MEAN, gone)
+        if method in _SPREADS:
+            result = _marked(result, Trait.SPREAD, gone)
     home = ShardingValue(MeshValue(mesh), SpecValue(found))
     return replace(result, laid=home)
 
@@ -105,8 +110,17 @@ def _of_own_data(call: Call, name: str, result: Array) -> Array:
         or name.rpartition(".")[2] not in ("mean", "nanmean")
     ):
         return result
-    axes = first.variation.axes_of(Trait.SPLIT) & devices if first.shape != () else ()
-    return replace(result, traits=result.traits | {(Trait.MEAN, axis) for axis in axes})
+    return _marked(result, Trait.MEAN, _split_over(call) & devices) if first.shape != () else result
+
+
+def _marked(result: Array, trait: Trait, axes: Axes) -> Array:
+    return replace(result, traits=result.traits | {(trait, axis) for axis in axes}) if axes else result
+
+
+def _split_over(call: Call) -> Axes:
+    """Return the axes along which each device has another part of the data that a reduction takes."""
+    first = call.args[0] if call.args else None
+    return first.variation.axes_of(Trait.SPLIT) if isinstance(first, Array) else frozenset()
 
 
 def _of_joint_product(call: Call, result: Array) -> Array:
@@ -139,10 +153,12 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Va
         return made
     kept = frozenset(
         trait
-        for one in (x, y)
+        for one, other in ((x, y), (y, x))
         if isinstance(one, Array)
         for trait in one.traits
         if trait[0] in SCALES and (symbol in "+-" or symbol in SCALES[trait[0]])
+        # The distance of a mean from that of all devices.
+        if symbol != "-" or trait[0] is not Trait.MEAN or trait[1] not in variation_of(other).equal
     )
     added = frozenset(
         (Trait.BIASED, axis)
@@ -190,6 +206,8 @@ SCALES = {
     Trait.OWN: "*/",
     Trait.TOTAL: "",
     Trait.AGAIN: "",
+    Trait.SPREAD: "",
+    Trait.EXTREME: "",
 }
 
 

@@ -22,7 +22,7 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.laws.transforms.varying import Axes, Trait
+from shardlint.laws.transforms.varying import NO_AXES, Axes, Trait
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
 
@@ -32,7 +32,10 @@ _EXTREMES = frozenset(
     for kind in ("argmax", "argmin", "nanargmax", "nanargmin")
 )
 _SORTS = frozenset({"jax.numpy.argsort", "jax.Array.argsort"})
-_COUNTS = frozenset({"jax.numpy.arange", "jax.lax.iota", "jax.lax.broadcasted_iota"})
+_COUNTS = frozenset({
+    "jax.numpy.arange", "jax.lax.iota", "jax.lax.broadcasted_iota",
+    "jax.numpy.fft.fftfreq", "jax.numpy.fft.rfftfreq",
+})  # fmt: skip
 #: Masks of the elements above, below or on a diagonal, which count both dimensions.
 _DIAGONALS = frozenset(f"jax.numpy.{name}" for name in ("tri", "tril", "triu", "eye", "identity"))
 #: Functions whose second argument has a number for each row of the first.
@@ -46,7 +49,10 @@ def numbered(call: Call, result: Value, name: str | None = None) -> Value:
     recorded."""
     name, args = name or call.name, call.args
     if name in _EXTREMES or name in _SORTS:
-        return _marked(result, _index_axes(call, name))
+        axes = _index_axes(call, name)
+        return _marked(
+            _marked(result, axes), _sought(call, axes) if name in _EXTREMES else NO_AXES, Trait.EXTREME
+        )
     if name == "jax.lax.top_k" and isinstance(result, ListValue) and len(result.items or ()) == 2 and args:
         assert result.items is not None
         result.items[1] = _marked(result.items[1], _parts_of(args[0], -1))
@@ -58,7 +64,7 @@ def numbered(call: Call, result: Value, name: str | None = None) -> Value:
     if rule in auto_layouts.ELEMENTWISE or name in _BY_ROW:
         note_numbers(call.interpreter, (*args, *call.kwargs.values()), call.place, by_row=name in _BY_ROW)
     if rule in _CASTS and args:
-        return _marked(result, _indices(args[0]))
+        return _marked(_marked(result, _indices(args[0])), _extremes(args[0]), Trait.EXTREME)
     if rule in _CHOOSING and len(args) == 3:
         one, other = args[1:]
         axes = _indices(one) | _indices(other)
@@ -148,10 +154,20 @@ def _parts_of(array: Value, axis: int) -> Axes:
     return frozenset(entry_axes(spec.entries[axis]))
 
 
-def _marked(result: Value, axes: Axes) -> Value:
+def _sought(call: Call, axes: Axes) -> Axes:
+    """Return the axes, unless the index is that of the first element for which something is true."""
+    first = call.args[0] if call.args else None
+    return NO_AXES if not isinstance(first, Array) or first.dtype in (None, "bool") else axes
+
+
+def _marked(result: Value, axes: Axes, trait: Trait = Trait.INDEX) -> Value:
     if not axes or not isinstance(result, Array):
         return result
-    return replace(result, traits=result.traits | {(Trait.INDEX, axis) for axis in axes})
+    return replace(result, traits=result.traits | {(trait, axis) for axis in axes})
+
+
+def _extremes(value: Value) -> Axes:
+    return value.variation.axes_of(Trait.EXTREME) if isinstance(value, Array) else NO_AXES
 
 
 def _indices(value: Value) -> Axes:
