@@ -42,6 +42,7 @@ from shardlint.inference.overlays.python.builtins.strings import formatted
 from shardlint.inference.overlays.python.stdlib.mocks import replace_written
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.recording.editor_uses import TELLING, note_read
+from shardlint.inference.recording.unread_arguments import note_unread_arguments
 from shardlint.inference.semantics.generators import record_yield
 from shardlint.inference.semantics.literals import float_literal, integer_literal, text_literal
 from shardlint.inference.semantics.operators import binary_operation, compare, unary_operation
@@ -279,6 +280,8 @@ def _call(interpreter: Machine, node: cst.Call) -> Value:
     args, kwargs, opaque, places = _arguments(interpreter, node.args)
     if type(function) is Unknown and function.reason == DEVICE:
         interpreter.project.reference(interpreter, "jax.Array.device()", interpreter.place(node), "TypeError")
+    if type(function) is Function:
+        note_unread_arguments(interpreter, node, function, args, kwargs, places)
     found = call_value(interpreter, function, args, kwargs, interpreter.place(node), opaque, places)
     if interpreter.donations:
         give_away(interpreter, node, args, kwargs)

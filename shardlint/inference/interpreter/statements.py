@@ -35,14 +35,13 @@ from shardlint.inference.interpreter.with_statements import enter_contexts
 from shardlint.inference.machine.code import Code
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_drift
 from shardlint.inference.semantics.discarded_results import (
-    is_dotted,
     may_be_placed,
     note_discarded,
     note_unread,
 )
 from shardlint.inference.semantics.operators import binary_operation
 from shardlint.inference.semantics.variables import interrupted, watching, widened
-from shardlint.inference.syntax.node_fields import exception_names, leaves, may_raise, structure
+from shardlint.inference.syntax.node_fields import exception_names, is_dotted, leaves, may_raise, structure
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from shardlint.inference.machine.machine import Machine
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.syntax.names_in_text import names_in, single_names
+from shardlint.inference.syntax.node_fields import is_dotted
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Rejected
 from shardlint.model.uses import MoveUse
@@ -119,13 +120,6 @@ def _drop_moves(interpreter: Machine, function: Value, result: Value, recorded: 
         for number in reversed(range(recorded, len(interpreter.uses))):
             if isinstance(interpreter.uses[number], MoveUse):
                 del interpreter.uses[number]
-
-
-def is_dotted(node: cst.BaseExpression) -> bool:
-    """Return whether an expression is a name with attributes, which may be evaluated again."""
-    while type(node) is cst.Attribute:
-        node = node.value
-    return type(node) is cst.Name
 
 
 def _is_local(interpreter: Machine) -> bool:

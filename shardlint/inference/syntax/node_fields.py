@@ -214,6 +214,13 @@ def may_raise(block: cst.BaseSuite) -> bool:
     return False
 
 
+def is_dotted(node: cst.BaseExpression) -> bool:
+    """Return whether an expression is a name with attributes, which may be evaluated again."""
+    while type(node) is cst.Attribute:
+        node = node.value
+    return type(node) is cst.Name
+
+
 def argument_slots(node: cst.Call) -> Iterator[tuple[Slot, cst.BaseExpression]]:
     """Yield the arguments of a call, each with its position or keyword."""
     starred = False

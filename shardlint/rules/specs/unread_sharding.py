@@ -1,0 +1,79 @@
+"""# unread-sharding (SHL617)
+
+## What it does
+Finds calls that hand a sharding, a spec, or a tree of these to a function of the program that does not
+read it.
+
+## Why is this bad?
+The caller says how something is to be laid out, and nothing is: what the function makes or returns lies where
+it did, on one device perhaps, or whole on every device.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("data",))
+
+
+def prefetch(batches, sharding):
+    for batch in batches:
+        yield jnp.asarray(batch)
+
+
+(batch,) = prefetch([np.ones((32, 16), np.float32)], NamedSharding(mesh, P("data")))
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("data",))
+
+
+def prefetch(batches, sharding):
+    for batch in batches:
+        yield jax.device_put(batch, sharding)
+
+
+(batch,) = prefetch([np.ones((32, 16), np.float32)], NamedSharding(mesh, P("data")))
+```
+
+## What JAX says
+Nothing: it never sees the sharding (JAX 0.10.2). Methods, decorated functions and functions that a table
+holds may have to take what others of their kind do: they are not reported, nor are parameters whose names
+begin with an underscore.
+
+## References
+- https://docs.jax.dev/en/latest/sharded-computation.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.model.findings import Group
+from shardlint.model.uses import CallUse
+from shardlint.rules.base import Problem, Rule, RuleSettings
+
+
+def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report a sharding that nothing reads."""
+    if use.silent is not None and use.function == "a layout (unread)":
+        yield Problem(use.silent, use.place)
+
+
+RULE = Rule(
+    code="SHL617",
+    name="unread-sharding",
+    summary="A function is given a sharding that it does not read",
+    docs=__doc__,
+    group=Group.SUSPICIOUS,
+    kinds=(CallUse,),
+    check=check,
+)
