@@ -66,6 +66,24 @@ def test_after_the_sum(activation: str) -> None:
         assert not found(program, "SHL318")
 
 
+@pytest.mark.parametrize("activation", ACTIVATIONS[:5])
+@pytest.mark.parametrize("option", ["", ", check_vma=False"])
+def test_of_what_is_summed_and_split(activation: str, option: str) -> None:
+    """A `psum_scatter` adds up the parts, and each device has columns of the sum."""
+    scattered = "lax.psum_scatter(x @ w, 'm', scatter_dimension=1, tiled=True)"
+    specs = "(P('d', 'm'), P('m'), P('m'))"
+    for after in ("{h} @ v", "({h} + 1) @ v", "({h} * {h}) @ v"):
+        body, whole = (after.format(h=f"{activation}({part})") for part in (scattered, "x @ w"))
+        call = f"on(lambda x, w, v: lax.psum({body}, 'm'), {specs}, P('d'), x, w, v{option})"
+        program = f"{HEADER}y = {call}\nz = {whole}\n"
+        assert _is_same(program)
+        assert not found(program, "SHL318")
+        assert found(
+            program.replace("lax.psum(", "lax.psum(jax.nn.relu(", 1).replace(", 'm'), (P", "), 'm'), (P"),
+            "SHL318",
+        )
+
+
 @pytest.mark.parametrize("activation", ["jax.nn.relu", "jnp.tanh", "jax.nn.silu"])
 def test_of_columns(activation: str) -> None:
     """The first product is not summed over the devices: its columns are split."""

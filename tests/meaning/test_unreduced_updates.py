@@ -23,6 +23,24 @@ def train_state(params, state, x):
     grads = jax.grad(loss)(state.params, x)
     %s
     return state.apply_gradients(grads=grads).params
+def scanned(params, state, x):
+    def step(carry, rows):
+        params, state = carry
+        grads = jax.grad(loss)(params, rows)
+        %s
+        updates, state = tx.update(grads, state, params)
+        return (optax.apply_updates(params, updates), state), None
+    return jax.lax.scan(step, (params, state), x.reshape(2, -1, 4))[0][0]
+def mapped(params, state, x):
+    def step(carry, rows):
+        params, state = carry
+        grads = jax.lax.pmean(jax.grad(loss)(params, rows), "batch")
+        %s
+        updates, state = tx.update(grads, state, params)
+        return (optax.apply_updates(params, updates), state), None
+    copies = jax.tree.map(lambda one: jnp.stack([one] * 2), (params, state))
+    found = jax.lax.scan(jax.vmap(step, axis_name="batch"), copies, x.reshape(1, 2, -1, 4))[0][0]
+    return jax.tree.map(lambda one: one[0], found)
 specs = {"in_specs": (P(), P(), P("data")), "out_specs": P(), "check_vma": False}
 y = jax.shard_map(%s, mesh=mesh, **specs)(params, tx.init(params), x)["w"]
 """
@@ -36,11 +54,11 @@ OPTIMIZERS = {
 }
 
 
-@pytest.mark.parametrize("step", ["train", "train_state"])
+@pytest.mark.parametrize("step", ["train", "train_state", "scanned", "mapped"])
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_updates_that_differ_between_devices(optimizer: str, step: str) -> None:
     for reduce in ("pass", REDUCED):
-        program = PROGRAM % (optimizer, reduce, reduce, step)
+        program = PROGRAM % (optimizer, *(reduce,) * 4, step)
         differ = OPTIMIZERS[optimizer] and reduce == "pass"
         shards = "[np.asarray(shard.data) for shard in y.addressable_shards]"
         assert value(program, f"any(not np.allclose(y, one) for one in {shards})") == differ

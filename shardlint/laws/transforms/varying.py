@@ -101,6 +101,20 @@ _FLEETING = frozenset(
         Trait.EXTREME,
     }
 )
+#: Traits of parts that are yet to be added up.
+_OF_PARTS = frozenset(
+    {
+        Trait.PARTIAL,
+        Trait.BIASED,
+        Trait.CURVED,
+        Trait.DIVIDED,
+        Trait.LOCAL,
+        Trait.RATIO,
+        Trait.PRODUCT,
+        Trait.ROWS,
+        Trait.PICKED,
+    }
+)
 #: Traits of values that are the same on all devices.
 _SAME = frozenset({Trait.DRAWN, Trait.NUMBERED})
 
@@ -454,8 +468,9 @@ def collective_result(
     operand = replace(operand, traits=frozenset(t for t in operand.traits if t[0] not in _SAME))
     if function in EXCHANGES:
         if function not in ("ppermute", "pshuffle"):
-            parted = {(Trait.GIVEN, axis) for axis in axes}
-            operand = replace(operand, traits=operand.traits - parted)
+            gone = _OF_PARTS | {Trait.GIVEN} if function == "psum_scatter" else {Trait.GIVEN}
+            kept = frozenset(t for t in operand.traits if t[0] not in gone or t[1] not in axes)
+            operand = replace(operand, traits=kept)
         sure = checked or (function == "psum_scatter" and not groups)
         if function == "psum_scatter":
             operand = replace(operand, traits=operand.traits | {(Trait.OWN, axis) for axis in axes})

@@ -99,7 +99,8 @@ def stepped(
     rest = Variation(NO_AXES, together.perhaps, together.equal)
 
     def vary(array: Array, _: str) -> Value:
-        surely = array.varying & together.surely if follows else NO_AXES
+        # What the state holds was computed from gradients, too.
+        surely = array.varying if follows else NO_AXES
         # An update need not be a multiple of its gradient.
         lost = (Trait.TIMES,) if linear else (Trait.TIMES, Trait.GRADIENT)
         traits = frozenset(trait for trait in array.traits if trait[0] not in lost)
