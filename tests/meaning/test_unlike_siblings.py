@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
+import pytest
 from consequences import found, of_pages, value
 
 from shardlint.model.findings import Severity
@@ -72,3 +73,36 @@ def test_of_two_that_differ_either_may_be_meant() -> None:
     text += "params = {'query': jnp.ones((8, 8)), 'key': jnp.ones((8, 8))}\n"
     text += "params = jax.device_put(params, jax.tree_util.tree_map_with_path(sharding_of, params))\n"
     assert [finding.severity for finding in found(text, "SHL610")] == [Severity.INFO]
+
+
+MODEL = """import flax.nnx as nnx
+import jax, jax.numpy as jnp
+from jax.sharding import AxisType
+mesh = jax.make_mesh((2, 4), ('data', 'model'), axis_types=(AxisType.Auto,) * 2)
+class Attention(nnx.Module):
+    def __init__(self, rngs):
+        for name, names in LAYERS.items():
+            init = nnx.with_partitioning(nnx.initializers.ones, names)
+            setattr(self, name, nnx.Linear(16, 16, use_bias=False, kernel_init=init, rngs=rngs))
+@nnx.jit
+def create():
+    model = Attention(nnx.Rngs(0))
+    state = nnx.state(model)
+    nnx.update(model, jax.lax.with_sharding_constraint(state, nnx.get_partition_spec(state)))
+    return model
+"""
+COLUMNS, ROWS = (None, "model"), ("model", None)
+
+
+@pytest.mark.parametrize("key", [COLUMNS, ROWS])
+@pytest.mark.parametrize("value_", [COLUMNS, ROWS])
+def test_layers_of_nnx_that_are_split_crosswise(key: object, value_: object) -> None:
+    layers = {"query": COLUMNS, "key": key, "value": value_, "out": ROWS}
+    text = f"LAYERS = {layers}\n{MODEL}with jax.set_mesh(mesh):\n    model = create()\n"
+    lying = "model.{}.kernel.value.sharding.spec == model.query.kernel.value.sharding.spec"
+    alike = [name for name in ("key", "value") if value(text, lying.format(name))]
+    reported = [one.message for one in found(text, "SHL610")]
+    assert bool(reported) == (len(alike) < 2)
+    if len(alike) == 1:
+        odd = "value" if alike == ["key"] else "key"
+        assert reported[0].startswith(f"`state['{odd}']['kernel']`")

@@ -68,6 +68,7 @@ last or the one before it. Of two that differ it is an information, since either
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -168,18 +169,17 @@ _ROLES = ({"q", "k", "v", "query", "key", "value"}, {"gate", "up", "i_0", "i_1",
 
 def _crosswise(siblings: Sequence[Placement]) -> Iterator[tuple[Placement, Placement]]:
     """Yield each array with a sibling of its role that is split by the same axes in the other order: of both,
-    the one that fewer siblings are laid out like, or the later one."""
-    layouts = [_entries(use) for use in siblings]
-    for index, use in enumerate(siblings):
-        for before, other in enumerate(siblings[:index]):
-            one, two = _path(use.subject), _path(other.subject)
-            keys = {str(key).removesuffix("_proj").removeprefix("w") for key in {*one} ^ {*two}}
-            ours, theirs = layouts[index], layouts[before]
-            if len(keys) == 2 and any(keys <= role for role in _ROLES) and ours != theirs:
-                crossed = (*theirs[:-2], theirs[-1], theirs[-2])
-                if ours == crossed:
-                    rarer = layouts.count(theirs) < layouts.count(ours)
-                    yield (other, use) if rarer else (use, other)
+    the one that fewer arrays of the role are laid out like, or the later one."""
+    paths = [
+        {str(key).removesuffix("_proj").removeprefix("w") for key in _path(use.subject)} for use in siblings
+    ]
+    for role in _ROLES:
+        alike = [use for use, path in zip(siblings, paths, strict=True) if len(path & role) == 1]
+        layouts = [_entries(use) for use in alike]
+        for (use, ours), (other, theirs) in itertools.combinations(zip(alike, layouts, strict=True), 2):
+            if ours != theirs and ours == (*theirs[:-2], theirs[-1], theirs[-2]):
+                rarer = layouts.count(ours) < layouts.count(theirs)
+                yield (use, other) if rarer else (other, use)
 
 
 def _entries(use: Placement) -> tuple[object, ...]:
