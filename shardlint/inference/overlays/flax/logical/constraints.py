@@ -107,7 +107,9 @@ def resolved(
 
 def _record_dropped(interpreter: Evaluator, setting: Setting, found: Resolved) -> None:
     """Record names that silently get no mesh axis: misspelled names, and names whose axes are taken by
-    earlier ones."""
+    earlier ones. Where no rules are set, no name is meant to get one."""
+    if not given(setting.rules):
+        return
     rules = setting.rules if isinstance(setting.rules, tuple) else ()
     calls = resolving(setting.spec, rules)
     silent = Calls(calls.broken, calls.broken)
