@@ -26,6 +26,19 @@ def f(flat, other):
     else:
         shape, spec = (8, 8), P("data", "model")
 """
+#: Functions that return on two branches.
+RETURNING = """
+def either(shape):
+    if len(shape) == 1:
+        return shape
+    else:
+        return tuple(shape)
+def given(flag):
+    if flag:
+        return (8,), P("model")
+    else:
+        return (8, 8), P("data", "model")
+"""
 WRAPPER = """
     sm = jax.shard_map(lambda x: x, mesh=mesh, in_specs=(spec,), out_specs=spec)
 """
@@ -72,6 +85,19 @@ PROGRAMS = {
     "the same test again": ("    if flat:\n        put((8,), spec)", []),
     "the opposite test": (OPPOSITE, []),
     "a conditional expression": ("    put((8,) if flat else (8, 8), spec)", []),
+    "what a function returns": ("    put(either(shape), spec)", []),
+    "what one returns for an opposite": ("    put(either((8,) if not flat else (8, 8)), spec)", ["warning"]),
+    "two of one function's results": ("    shape, spec = given(flat)\n    put(shape, spec)", []),
+    "results of two calls": ("    put(given(flat)[0], given(other)[1])", ["warning"]),
+    "two parts of an expression": (
+        '    both = ((8,), P("model")) if flat else ((8, 8), P("data", "model"))\n'
+        "    shape, spec = both\n    put(shape, spec)",
+        [],
+    ),
+    "a part and the rest": (
+        '    shape, *spec = ((8,), "model") if flat else ((8, 8), "data", "model")\n    put(shape, P(*spec))',
+        [],
+    ),
     "another test": ("    put((8,) if other else (8, 8), spec)", ["warning"]),
     "the test's value has changed": (
         "    flat = other\n    put((8,) if flat else (8, 8), spec)",
@@ -101,7 +127,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_branches(name: str) -> None:
     body, expected = PROGRAMS[name]
-    found = check(f"{HEADER}{BRANCHES}{body}\n")
+    found = check(f"{HEADER}{RETURNING}{BRANCHES}{body}\n")
     assert severities(found) == expected, found
 
 
@@ -116,8 +142,14 @@ def _block(chance: random.Random, depth: int, indent: str) -> list[str]:
     for _ in range(chance.randint(1, 3)):
         kind = chance.random()
         x, y = chance.sample("abc", 2)
-        if kind < 0.35 or depth == 0:
-            lines.append(f"{indent}{x} = {chance.choice(_VALUES)}")
+        one, other = chance.sample(_VALUES, 2)
+        if kind < 0.25 or depth == 0:
+            lines.append(f"{indent}{x} = {one}")
+        elif kind < 0.3:
+            lines.append(f"{indent}{x} = chosen({one}, {other})")
+        elif kind < 0.35:
+            test = chance.choice(_TESTS).replace("x", x).replace("y", y)
+            lines.append(f"{indent}{x}, {y} = ({one}, {other}) if {test} else ({other}, {one})")
         elif kind < 0.55:
             lines.append(indent + _PLACED.format(x))
         else:
@@ -126,6 +158,16 @@ def _block(chance: random.Random, depth: int, indent: str) -> list[str]:
             if chance.random() < 0.6:
                 lines += [f"{indent}else:", *_block(chance, depth - 1, indent + "    ")]
     return lines
+
+
+#: A function that returns on two branches.
+_CHOSEN = """
+def chosen(x, y):
+    if x is None:
+        return y
+    else:
+        return x
+"""
 
 
 def _passed(program: str) -> set[int]:
@@ -139,6 +181,7 @@ def _passed(program: str) -> set[int]:
 
     names: dict[str, Any] = {"one": 1, "two": 2, "jax": SimpleNamespace(device_put=put), "mesh": None}
     names |= {"NamedSharding": lambda *_: None, "P": lambda *_: None}
+    exec(_CHOSEN, names)
     exec(program, names)
     chance = random.Random(program)
     for p, q in [(False, False), (False, True), (True, False), (True, True)] * 10:
@@ -155,7 +198,7 @@ def test_no_error_where_some_branches_run() -> None:
         chance = random.Random(seed)
         body = "\n".join(line for _ in range(3) for line in _block(chance, 2, "    "))
         program = f"def f(p, q, u, v):\n    a = b = c = None\n{body}\n"
-        head = f"{HEADER}one, two = jnp.zeros(8), jnp.zeros((8, 8))\n"
+        head = f"{HEADER}{_CHOSEN}one, two = jnp.zeros(8), jnp.zeros((8, 8))\n"
         found = check(head + program)
         wrong = {f.span.line - head.count("\n") for f in found if str(f.severity) == "error"}
         assert not (wrong and wrong & _passed(program)), program

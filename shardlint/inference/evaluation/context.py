@@ -7,7 +7,7 @@ from dataclasses import field
 from functools import cache
 from typing import Any
 
-from shardlint.inference.domain.values import Const, MeshValue, Tuple, Value
+from shardlint.inference.domain.values import Const, MeshValue, Tag, Tuple, Value
 from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.evaluation.settings import InferenceSettings, LogicalRules
 from shardlint.inference.store.effect_log import When, born
@@ -273,15 +273,15 @@ def meant(scope: Scope, name: str) -> str:
 class Frame:
     """One running function, class body, comprehension or module: its scope, and what it returned so far.
 
-    ``path`` are the undecided branches it was entered in, ``exits`` its variables at each return;
-    ``called_at`` is where a known caller calls it. ``yields`` are what a generator gave, with the contexts
-    and how many uses there were; ``unsure`` tells that it may give them otherwise. ``inside`` are the path
-    and the number of passes without recording around its body. ``doubts`` counts the doubtful paths in it.
-    ``overlooked`` is a mesh that is set, but not the answer to its last question (`Evaluator.note_query`),
-    which came after ``answered`` of its returns.
-    ``bound`` are the arguments by parameter, ``held`` what stands for them since, ``given`` the donations of
-    those of them that it gave to jitted functions. ``raised`` is the path on which the last statement raised
-    an exception that a handler catches.
+    ``path`` are the undecided branches it was entered in, ``conditions`` those of each return, ``exits`` its
+    variables there; ``called_at`` is where a known caller calls it. ``yields`` are what a generator gave,
+    with the contexts and how many uses there were; ``unsure`` tells that it may give them otherwise.
+    ``inside`` are the path and the number of passes without recording around its body. ``doubts`` counts the
+    doubtful paths in it. ``overlooked`` is a mesh that is set, but not the answer to its last question
+    (`Evaluator.note_query`), which came after ``answered`` of its returns. ``bound`` are the arguments by
+    parameter, ``held`` what stands for them since, ``given`` the donations of those of them that it gave to
+    jitted functions. ``raised`` is the path on which the last statement raised an exception that a handler
+    catches.
     """
 
     scope: Scope
@@ -289,6 +289,7 @@ class Frame:
     returns: list[Value] = field(default_factory=list)
     loops: list[LoopState] = field(default_factory=list)
     path: tuple[int, ...] = ()
+    conditions: list[Tag] = field(default_factory=list)
     exits: list[dict[str, Value]] = field(default_factory=list)
     generator: bool = False
     function: Any = None
@@ -315,7 +316,12 @@ class Frame:
 
     def _departures(self) -> list[list[Any]]:
         jumps = self.loops[-1] if self.loops else None
-        return [self.returns, self.exits, *((jumps.breaks, jumps.continues) if jumps else ())]
+        return [
+            self.returns,
+            self.conditions,
+            self.exits,
+            *((jumps.breaks, jumps.continues) if jumps else ()),
+        ]
 
 
 def known_call(frames: Sequence[Frame]) -> Fact | None:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from shardlint.inference.domain.classes import operator_method
 from shardlint.inference.domain.havoc import forget
-from shardlint.inference.domain.lattice import join, options
+from shardlint.inference.domain.lattice import join_tagged, tagged
 from shardlint.inference.domain.values import (
     Array,
     Bound,
@@ -18,6 +18,7 @@ from shardlint.inference.domain.values import (
     LibraryObject,
     ListValue,
     MeshValue,
+    Tag,
     Tuple,
     Value,
 )
@@ -221,29 +222,37 @@ def _unpack(interpreter: Machine, target: cst.Tuple | cst.List, value: Value) ->
     elements = list(target.elements)
     count = len(elements)
     starred = [i for i, element in enumerate(elements) if isinstance(element, cst.StarredElement)]
-    columns = [items_of(interpreter, option, interpreter.place(target)) for option in options(value)]
+    rows = tagged(value)
+    columns = [items_of(interpreter, option, interpreter.place(target)) for option, _ in rows]
+    tags = [tag for _, tag in rows]
     if starred and all(column is not None and len(column) >= count - 1 for column in columns):
-        _unpack_starred(interpreter, elements, starred[0], [c for c in columns if c is not None])
+        _unpack_starred(interpreter, elements, starred[0], [c for c in columns if c is not None], tags)
         return
     for i, element in enumerate(elements):
         found = [column[i] if column is not None and len(column) == count else None for column in columns]
         if any(item is None for item in found) or starred:
             assign(interpreter, element.value, Unknown("could not be unpacked"))
         else:
-            assign(interpreter, element.value, join(item for item in found if item is not None))
+            items = zip((item for item in found if item is not None), tags, strict=True)
+            assign(interpreter, element.value, join_tagged(items))
 
 
 def _unpack_starred(
-    interpreter: Machine, elements: list[cst.BaseElement], star: int, columns: list[tuple[Value, ...]]
+    interpreter: Machine,
+    elements: list[cst.BaseElement],
+    star: int,
+    columns: list[tuple[Value, ...]],
+    tags: list[Tag],
 ) -> None:
     after = len(elements) - star - 1
     for i, element in enumerate(elements):
         if i == star:
             middles = [ListValue(list(c[star : len(c) - after]), path=interpreter.path) for c in columns]
-            assign(interpreter, element.value, join(middles))
+            assign(interpreter, element.value, join_tagged(zip(middles, tags, strict=True)))
         else:
             position = i if i < star else i - len(elements)
-            assign(interpreter, element.value, join(column[position] for column in columns))
+            items = zip((column[position] for column in columns), tags, strict=True)
+            assign(interpreter, element.value, join_tagged(items))
 
 
 def _set_item(interpreter: Machine, target: cst.Subscript, value: Value) -> None:

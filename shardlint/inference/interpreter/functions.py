@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.domain.lattice import join, join_variables
+from shardlint.inference.domain.lattice import join_tagged, join_variables
 from shardlint.inference.domain.values import (
     NONE,
     Bound,
@@ -19,6 +19,7 @@ from shardlint.inference.domain.values import (
     Native,
     Never,
     Partial,
+    Tag,
     Tuple,
     Value,
 )
@@ -118,7 +119,7 @@ def run_function(
     scope.variables.update(bound)
     if function.owner is not None:
         scope.variables["__class__"] = function.owner
-    path, read = interpreter.path, interpreter.versions_read
+    path, assumed, read = interpreter.path, interpreter.assumed, interpreter.versions_read
     frame = Frame(
         scope, code.unit, path=path, function=code, generator=code.is_generator, called_at=called_at
     )
@@ -141,7 +142,8 @@ def run_function(
             falls_through = interpreter.execute_block(node.body.body)
         if falls_through:
             frame.returns.append(NONE)
-        result = join(frame.returns) if frame.returns else Never("never returns")
+            frame.conditions.append(interpreter.assumed)
+        result = _joined(frame, assumed) if frame.returns else Never("never returns")
         if frame.returns:
             result = annotated(interpreter, node.returns, result)
         if frame.overlooked is not None:
@@ -168,6 +170,13 @@ def run_function(
             "a generator or coroutine", yields, not (frame.unsure or endless), endless, uses_before
         )
     return of_version(interpreter, result, read)
+
+
+def _joined(frame: Frame, assumed: Tag) -> Value:
+    """Return the join of what a function returned, each value under the conditions that it was returned in,
+    beside those ``assumed`` when it was called."""
+    conditions = (tag - assumed for tag in frame.conditions)
+    return join_tagged(zip(frame.returns, conditions, strict=True))
 
 
 #: Methods and functions of an item that leave it what it is.

@@ -198,6 +198,7 @@ def _return(interpreter: Machine, node: cst.Return) -> bool:
     if frame.raised == interpreter.path:
         return False
     frame.returns.append(value)
+    frame.conditions.append(interpreter.assumed)
     frame.exits.append(dict(interpreter.scope.variables))
     return False
 

@@ -43,9 +43,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from shardlint.laws.core.values import Entry, Junk, entry_text
+from shardlint.laws.core.values import Entry, Junk, Spec, entry_axes, entry_text
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.findings import Fix, Group
+from shardlint.model.spans import Place
 from shardlint.model.uses import ParameterUse, Placement, SpecUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import entry_place
@@ -53,6 +54,8 @@ from shardlint.rules.messages.common import entry_place
 if TYPE_CHECKING:
     from shardlint.fixes.rewrites.fix_request import FixRequest
 
+#: The places of a spec's entries.
+Places = tuple[Place | None, ...]
 #: Each use with what is wrong with it.
 Found = Iterable[tuple[Use, Problem]]
 
@@ -60,12 +63,19 @@ Found = Iterable[tuple[Use, Problem]]
 def check(uses: Sequence[SpecUse | Placement | ParameterUse], settings: RuleSettings) -> Found:
     """Report entries that shard nothing although they are not None."""
     # A spec that meets an array brings the places of its entries.
-    written = {use.entry_places for use in uses if not isinstance(use, SpecUse)}
+    met: dict[Places, list[Spec]] = {}
+    for use in uses:
+        spec = None if isinstance(use, SpecUse) else _spec_of(use)
+        if isinstance(spec, Spec):
+            met.setdefault(use.entry_places, []).append(spec)
     for use in uses:
         if not isinstance(use, SpecUse) or isinstance(use.verdict, Rejected):
             continue
         for dimension, entry in enumerate(use.spec.entries):
-            idle = dimension in use.computed and use.entry_places not in written
+            # What computes an entry may also compute one that shards.
+            idle = dimension in use.computed and all(
+                _shards(spec, dimension) for spec in met.get(use.entry_places, ())
+            )
             if _is_empty(entry) and not _is_choice(use, entry) and not idle:
                 yield (
                     use,
@@ -75,6 +85,15 @@ def check(uses: Sequence[SpecUse | Placement | ParameterUse], settings: RuleSett
                         entry_place(use, dimension),
                     ),
                 )
+
+
+def _spec_of(use: Placement | ParameterUse) -> object:
+    return use.spec if isinstance(use, Placement) else use.names
+
+
+def _shards(spec: Spec, dimension: int) -> bool:
+    """Return whether a spec shards a dimension."""
+    return dimension < len(spec.entries) and bool(entry_axes(spec.entries[dimension]))
 
 
 def _is_empty(entry: Entry) -> bool:
