@@ -99,6 +99,14 @@ def test_the_target_is_what_the_project_requires(tmp_path: Path, project: str, t
             {"setup.py": "# 'jax==0.5.0'\nrequires = ['jax']\nextra = {'tpu': ['jax[tpu] >= 0.9']}\n("},
             ">=0.9",
         ),
+        (
+            {
+                "setup.py": 'def key(line):\n    """Example: \'jax[tpu]==0.8.0\' -> \'jax\'"""\n'
+                "    print(\"not 'jax==0.8.1'\")  # 'jax==0.8.2'\n",
+                "requirements.txt": "jax==0.11.0\n",
+            },
+            "0.11.0",
+        ),
         ({"setup.cfg": "[options]\ninstall_requires =\n  numpy\n  jax~=0.8.1; os_name > 'a'\n"}, "~=0.8.1"),
         ({"setup.cfg": "[options.extras_require]\ntpu =\n  jax[tpu]<0.6\n"}, "<0.6"),
         ({"setup.cfg": "no section\n[[", "requirements.txt": "jax==0.6.2"}, "0.6.2"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import configparser
 import contextlib
+import io
 import os
 import re
+import tokenize
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +20,8 @@ if TYPE_CHECKING:
     from shardlint.laws.versions import Target
 
 _REQUIREMENT = re.compile(r"\s*jax\s*(?:\[[^\]]*\])?\s*\(?([^;()@]*)\)?\s*(?:;.*)?", re.IGNORECASE)
-#: A requirement as a whole literal of `setup.py`, outside of comments.
-_LITERAL = re.compile(
-    r"""^[^#\n]*?(["'])(jax\s*(?:\[[^\]"'\n]*\])?\s*[=~<>!][^"'\n]*)\1""", re.IGNORECASE | re.MULTILINE
-)
+#: A requirement as a whole literal of `setup.py`.
+_LITERAL = re.compile(r"""(["'])(jax\s*(?:\[[^\]"'\n]*\])?\s*[=~<>!][^"'\n]*)\1""", re.IGNORECASE)
 #: What a line of `requirements.txt` may have after a requirement: options, a continuation, a comment.
 _OPTIONS = re.compile(r"\s+(?:-|#|\\).*|\\$")
 #: conda's ``channel::name=version=build``.
@@ -99,8 +99,12 @@ def _of_setup_cfg(file: str) -> Iterator[str]:
 
 
 def _of_setup_py(file: str) -> Iterator[str]:
-    """Yield the literals that are requirements of jax: the file is not run."""
-    return (found[2] for found in _LITERAL.finditer(_text(file)))
+    """Yield the literals that are requirements of jax: the file is not run. Comments and docstrings, which
+    may have examples, are other tokens."""
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.generate_tokens(io.StringIO(_text(file)).readline):
+            if token.type == tokenize.STRING and (found := _LITERAL.fullmatch(token.string)) is not None:
+                yield found[2]
 
 
 def _of_requirements(file: str) -> Iterator[str]:
