@@ -134,8 +134,10 @@ def _settle_alternatives(findings: Sequence[Finding], sites: dict[int, Hashable]
 
 def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield the findings of one site: unchanged if all its values fail, else as warnings; none if its values
-    are only supposed."""
+    are only supposed, or are rejected in a branch that may not be taken: a test that is not known may be what
+    tells them apart."""
     uses = [finding.use for finding in findings if finding.use is not None]
+    some = len(_variants(findings)) < uses[0].variants
     values, rejected = uses[0].variants, _variants(findings, Severity.ERROR)
     if len(rejected) == values:
         for finding in findings:
@@ -147,12 +149,17 @@ def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:
         failing = len(_variants(duplicates))
         if failing == values and finding.severity is not Severity.ERROR:
             yield finding
-        elif finding.use is not None and not finding.use.supposed:
+        elif finding.use is not None and not finding.use.supposed and not (some and _is_unsure(finding.use)):
             yield dataclasses.replace(
                 finding,
                 severity=max(finding.severity, Severity.WARNING, key=_RANK.__getitem__),
                 message=f"{finding.message} (for {failing} of {values} possible values)",
             )
+
+
+def _is_unsure(use: Use) -> bool:
+    """Return whether JAX rejects a use in a branch that may not be taken."""
+    return use.doubted and isinstance(use.verdict, Rejected)
 
 
 def _first_of(finding: Finding, findings: Sequence[Finding], values: int) -> Finding:

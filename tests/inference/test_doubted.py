@@ -94,3 +94,12 @@ def test_what_is_said() -> None:
     program = f'k = int(decimal.Decimal("8.5"))\n{BRANCHES["if"]}\n'
     (found,) = check(HEADER + program)
     assert found.message.endswith("(if this branch is taken)")
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_branch_may_exclude_some_of_several_values(value: str) -> None:
+    program = f"k = {VALUES[value]}\nchosen = ('a', None, 'b') if k != 8 else ('a', 'b')\n"
+    program += "if str(k) == '8':\n    put(*chosen)\n"
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(HEADER + program, {"__name__": "__main__"})
+    assert not check(HEADER + program)
