@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from consequences import found, of_pages, value
 from support.sizes import size
 
@@ -54,6 +55,24 @@ def test_what_is_reported_is_equal_on_the_devices() -> None:
         else:
             others += not same
     assert reported >= CASES // 10 and others >= CASES // 10, (reported, others)
+
+
+#: Results that something decides on, of a type that does not tell over which axes that varies.
+DECIDED = (
+    "lax.cond({}[0, 0] > 0.5, lambda v: v, lambda v: v + 1, a)",
+    "lax.switch(jnp.int32({}[0, 0] > 0.5), [lambda v: v, lambda v: v + 1], a)",
+    "lax.fori_loop(0, jnp.int32({}[0, 0] * 9), lambda i, v: v + 1, a)",
+    "lax.while_loop(lambda c: c[0] < 0.5, lambda c: (c[0] + 0.1, c[1] + 1), ({}[0, 0], a))[1]",
+)
+
+
+@pytest.mark.parametrize("decided", DECIDED)
+@pytest.mark.parametrize("by", "ab")
+def test_what_decides_may_differ(decided: str, by: str) -> None:
+    program = f"{HEADER}def f(a, b):\n    return {decided.format(by)}\n"
+    program += "y = jax.shard_map(f, mesh=mesh, in_specs=(P('x'), P('y')), out_specs=P(('x', 'y')))(a, b)\n"
+    assert value(program, "bool(np.ptp(y.reshape(2, 4, -1), axis=1).max() == 0)") == (by == "a")
+    assert bool(found(program, "SHL313")) == (by == "a")
 
 
 def test_the_page_shows_copies_and_another_sum() -> None:

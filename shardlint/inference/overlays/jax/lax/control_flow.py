@@ -372,7 +372,7 @@ def fori_loop(call: Call) -> Value:
         traced(init),
         times is None or times > 1,
     )
-    last = carried(call, carry, after, times is not None and times > 0)
+    last = _decided(carried(call, carry, after, times is not None and times > 0), lower, upper)
     runs = times is None or times > 0
     return last if runs or isinstance(last, Unknown) else carry
 
@@ -383,11 +383,11 @@ def while_loop(call: Call) -> Value:
     if condition is None or body is None or init is None:
         unresolved("the arguments are not known")
     carry = _begun(call, init)
-    _traced_call(call, condition, [carry])
+    again = _traced_call(call, condition, [carry])
     carry, after, _ = _rounds(
         call, carry, lambda begun: (_traced_call(call, body, [begun]), NONE), traced(init), several=True
     )
-    found = carried(call, carry, after)
+    found = _decided(carried(call, carry, after), again)
     return tree_map(lambda leaf: compiled(call.interpreter, leaf) if isinstance(leaf, Array) else leaf, found)
 
 
@@ -419,10 +419,25 @@ def _branches(call: Call, branches: list[Value], operands: list[Value]) -> Value
             return answer
     context = call.interpreter.context
     if context.check_vma is True or context.bound_axes == ():
-        return traced(answer)
+        return _decided(traced(answer), call.args[0])
     if variation_of(call.args[0]) == CONSTANT:
         return traced(answer)
     return tree_map(lambda leaf: operand(leaf).vary(Variation(variation_of(leaf).surely)), traced(answer))
+
+
+def _decided(tree: Value, *deciding: Value | None) -> Value:
+    """Return results whose values, unlike their types, may differ along the axes over which that varies which
+    decides on a branch, or on the number of rounds (JAX 0.10.2 and 0.12.0.1)."""
+    variations = [variation_of(one) for one in deciding if one is not None]
+    if all(one == CONSTANT for one in variations):
+        return tree
+
+    def leaf(value: Value) -> Value:
+        array, own = operand(value), variation_of(value)
+        kept = {axis for axis in own.equal if all(axis in one.equal or one.never(axis) for one in variations)}
+        return value if kept == own.equal else array.vary(replace(own, equal=frozenset(kept)))
+
+    return tree_map(leaf, tree)
 
 
 def map_(call: Call) -> Value:
