@@ -27,7 +27,7 @@ def generator(name: str) -> Generator | None:
         ("jax.lax.", {**cases_lax.LAX, **cases_jax.CONTROL}),
         ("jax.random.", cases_jax.RANDOM),
         ("jax.nn.", cases_jax.NN),
-        ("jax.scipy.special.", cases_jax.NN),
+        ("jax.scipy.special.", {**cases_jax.NN, **cases_scipy.SPECIAL}),
         ("jax.scipy.linalg.", cases_scipy.LINALG),
         ("jax.ops.", cases_scipy.OPS),
         ("jax.image.", cases_scipy.IMAGE),

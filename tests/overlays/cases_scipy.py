@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cases_products import solve, square
+from cases_lax import one
+from cases_products import pair, solve, square
 from overlay_harness import Case, Draw, Generator, dims
 
 from shardlint.inference.domain.values import Array, Const, Tuple, integer
@@ -51,3 +52,7 @@ OPS: dict[str, Generator] = dict.fromkeys(
     ("segment_sum", "segment_prod", "segment_max", "segment_min"), segments
 )
 IMAGE: dict[str, Generator] = {"resize": resized}
+SPECIAL: dict[str, Generator] = {
+    **dict.fromkeys("erf erfc erfinv expit gammaln digamma ndtr log_ndtr i0 i0e i1 i1e entr".split(), one),
+    **dict.fromkeys("xlogy xlog1py betaln".split(), pair()),
+}

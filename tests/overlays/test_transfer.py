@@ -18,7 +18,7 @@ from shardlint.inference.domain.values import NONE, Array, Const, Value
 from shardlint.inference.overlays.jax import nn, numpy, random, tree
 from shardlint.inference.overlays.jax.lax import control_flow, convolution
 from shardlint.inference.overlays.jax.lax import functions as jax_lax
-from shardlint.inference.overlays.jax.numerics import images, segments
+from shardlint.inference.overlays.jax.numerics import images, segments, special
 from shardlint.inference.overlays.numpy import functions  # fmt: skip
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions.keywords import is_never_taken
@@ -34,6 +34,7 @@ TABLES = {
     **nn.TABLE,
     **segments.TABLE,
     **images.TABLE,
+    **special.TABLE,
     **tree.TABLE,
     **functions.TABLE,
 }

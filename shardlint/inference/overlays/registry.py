@@ -37,6 +37,7 @@ _BASE = (
     "jax.sharding.mesh_contexts", "jax.transforms.jit", "jax.shard_map.api",
     "jax.shard_map.collectives", "jax.transforms.function_transforms", "jax.transforms.derivatives",
     "jax.numerics.scipy_linalg", "jax.numerics.segments", "jax.numerics.images", "jax.numerics.flat_trees",
+    "jax.numerics.special",
     "jax.sharding.placement", "jaxtyping",
     "jax.explicit.axis_switches", "jax.explicit.forbidden_collectives", "arrays.attributes",
     "jax.sharding.mesh_attributes",

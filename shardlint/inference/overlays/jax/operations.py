@@ -6,7 +6,7 @@ from shardlint.inference.overlays.jax import nn, numpy, random
 from shardlint.inference.overlays.jax.explicit.primitives import Rule
 from shardlint.inference.overlays.jax.explicit.rules import contractions, elementwise, indexing, layout
 from shardlint.inference.overlays.jax.lax import convolution, functions, shapes
-from shardlint.inference.overlays.jax.numerics import images, scipy_linalg, segments
+from shardlint.inference.overlays.jax.numerics import images, scipy_linalg, segments, special
 from shardlint.inference.overlays.operations import Missing, Operation
 
 #: The records by the canonical names of their functions.
@@ -19,6 +19,7 @@ OPERATIONS: dict[str, Operation] = {
         ("jax.lax", convolution.OPERATIONS),
         ("jax.nn", nn.OPERATIONS),
         ("jax.scipy.special", nn.SCIPY),
+        ("jax.scipy.special", special.OPERATIONS),
         ("jax.scipy.linalg", scipy_linalg.OPERATIONS),
         ("jax.ops", segments.OPERATIONS),
         ("jax.image", images.OPERATIONS),
