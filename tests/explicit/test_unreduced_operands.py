@@ -12,6 +12,7 @@ import random
 from typing import Any
 
 import jax
+import jax.scipy.special
 import pytest
 from explicit_probes import evaluate
 from support.jax_answers import asks_jax
@@ -25,6 +26,7 @@ from shardlint.laws.core.verdicts import Rejected
 
 PRELUDE = """
 import jax
+import jax.scipy.special
 import jax.numpy as jnp
 from jax import lax
 from jax.sharding import PartitionSpec as P
@@ -86,7 +88,7 @@ def real_type(text: str) -> list[Any]:
 
 def arity(name: str) -> int:
     """Return the number of a function's operands."""
-    function = eval(name, {"jnp": jax.numpy, "lax": jax.lax})
+    function = eval(name, {"jax": jax, "jnp": jax.numpy, "lax": jax.lax})
     if isinstance(function, jax.numpy.ufunc):
         return int(function.nin)
     parameters = inspect.signature(function).parameters.values()
