@@ -41,6 +41,8 @@ _PLAIN = (
     "optax.add_decayed_weights(lambda step: 1e-4)",
     "optax.scale_by_adan()",
     "optax.scale_by_amsgrad()",
+    "optax.scale_by_factored_rms(min_dim_size_to_factor=2)",
+    "optax.scale_by_factored_rms(FLAG)",
 )
 _WHOLE = (
     "optax.adam(RATE)",
@@ -65,6 +67,12 @@ _WHOLE = (
     "optax.sign_sgd(RATE)",
     "optax.rprop(1e-3)",
     "optax.adamaxw(RATE)",
+    "optax.adafactor(RATE)",
+    "optax.adafactor(RATE, min_dim_size_to_factor=4)",
+    "optax.adafactor(RATE, 2, momentum=0.9)",
+    "optax.adafactor(RATE, 2, momentum=0.9, dtype_momentum=jnp.bfloat16, weight_decay_rate=1e-3)",
+    "optax.adafactor(min_dim_size_to_factor=3, multiply_by_parameter_scale=FLAG, clipping_threshold=None)",
+    "optax.adafactor(RATE, 1, factored=FLAG, weight_decay_rate=0.1, weight_decay_mask=CHOSEN)",
 )
 
 

@@ -178,7 +178,7 @@ def init_of(value: Value | None) -> Init:
     return lambda call, params: call.interpreter.call(function, [params], {}, call.place)
 
 
-def _empty(call: Call, params: Value) -> Value:
+def empty(call: Call, params: Value) -> Value:
     return EMPTY
 
 
@@ -251,9 +251,9 @@ _STATELESS = (
 ).split()
 #: Transformations whose state is not modelled.
 _UNFOLLOWED = (
-    "adafactor add_noise conditionally_mask conditionally_transform flatten freeze fromage lars lbfgs "
+    "add_noise conditionally_mask conditionally_transform flatten freeze fromage lars lbfgs "
     "lookahead measure_with_ema noisy_sgd optimistic_adam optimistic_adam_v2 optimistic_gradient_descent "
-    "polyak_sgd scale_by_backtracking_linesearch scale_by_distance_over_gradients scale_by_factored_rms "
+    "polyak_sgd scale_by_backtracking_linesearch scale_by_distance_over_gradients "
     "scale_by_lbfgs scale_by_optimistic_gradient scale_by_polyak scale_by_sm3 scale_by_zoom_linesearch "
     "selective_transform signum sm3 snapshot"
 ).split()
@@ -303,22 +303,22 @@ def _state(fields: str, args: Arguments) -> Init:
     return lambda call, params: Tuple(tuple(made(call, params, field) for field in names), call.place, keys)
 
 
-def _part(name: str, args: Arguments | None = None) -> Init:
+def part_of(name: str, args: Arguments | None = None) -> Init:
     """Return the ``init`` of an entry of `_STATES`."""
     return _state(_STATES[name][1], args or Arguments({}))
 
 
-def _rate(value: Value | None) -> Init:
+def rate_of(value: Value | None) -> Init:
     """Return the ``init`` of a rate, of learning or decay: a schedule counts steps."""
     decided = is_callable(value)
     if decided is None:
         return lambda call, params: call.unknown("whether it is a schedule is not known")
-    return _part("scale_by_schedule") if decided else _empty
+    return part_of("scale_by_schedule") if decided else empty
 
 
-def _decay(value: Value | None, mask: Value | None) -> Init:
+def decay_of(value: Value | None, mask: Value | None) -> Init:
     """``add_decayed_weights(weight_decay, mask)``."""
-    inner = _rate(value)
+    inner = rate_of(value)
     return inner if mask is None or is_none(mask) else masked(inner, mask)
 
 
@@ -334,7 +334,7 @@ def _momentum(args: Arguments) -> Init:
     momentum = args["momentum"]
     if isinstance(momentum, Unknown):
         return lambda call, params: call.unknown("whether it has momentum is not known")
-    return _part("trace", args) if args.has("momentum") else _empty
+    return part_of("trace", args) if args.has("momentum") else empty
 
 
 def _rmsprop(args: Arguments) -> Init:
@@ -342,7 +342,7 @@ def _rmsprop(args: Arguments) -> Init:
     if centered is None:
         return lambda call, params: call.unknown("whether it is centered is not known")
     scaled = _rms(args, "mu nu" if centered else "nu")
-    return chained(scaled, _rate(args["learning_rate"]), _momentum(args))
+    return chained(scaled, rate_of(args["learning_rate"]), _momentum(args))
 
 
 def _alias(part: str, decays: bool = False, more: tuple[Init, ...] = ()) -> Callable[[Arguments], Init]:
@@ -350,8 +350,8 @@ def _alias(part: str, decays: bool = False, more: tuple[Init, ...] = ()) -> Call
     rate."""
 
     def init(args: Arguments) -> Init:
-        decay = (_decay(args["weight_decay"], args["mask"]),) if decays else ()
-        return chained(_part(part, args), *decay, *more, _rate(args["learning_rate"]))
+        decay = (decay_of(args["weight_decay"], args["mask"]),) if decays else ()
+        return chained(part_of(part, args), *decay, *more, rate_of(args["learning_rate"]))
 
     return init
 
@@ -371,7 +371,7 @@ _ALIASES: dict[str, tuple[str, Callable[[Arguments], Init]]] = {
     "lion": ("learning_rate b1 b2 mu_dtype weight_decay mask", _alias("scale_by_lion", decays=True)),
     "lamb": (
         "learning_rate b1 b2 eps eps_root weight_decay mask",
-        _alias("scale_by_adam", decays=True, more=(_empty,)),
+        _alias("scale_by_adam", decays=True, more=(empty,)),
     ),
     "adan": ("learning_rate b1 b2 b3 eps eps_root weight_decay mask", _alias("scale_by_adan", decays=True)),
     "adamax": ("learning_rate b1 b2 eps", _alias("scale_by_adamax")),
@@ -387,21 +387,21 @@ _ALIASES: dict[str, tuple[str, Callable[[Arguments], Init]]] = {
     "adagrad": ("learning_rate initial_accumulator_value eps", _alias("scale_by_rss")),
     "rprop": (
         "learning_rate eta_minus eta_plus min_step_size max_step_size",
-        lambda args: chained(_part("scale_by_rprop"), _empty),
+        lambda args: chained(part_of("scale_by_rprop"), empty),
     ),
     "adadelta": (
         "learning_rate rho eps weight_decay weight_decay_mask",
         lambda args: chained(
-            _decay(args["weight_decay"], args["weight_decay_mask"]),
-            _part("scale_by_adadelta"),
-            _rate(args["learning_rate"]),
+            decay_of(args["weight_decay"], args["weight_decay_mask"]),
+            part_of("scale_by_adadelta"),
+            rate_of(args["learning_rate"]),
         ),
     ),
     "sgd": (
         "learning_rate momentum nesterov accumulator_dtype",
-        lambda args: chained(_momentum(args), _rate(args["learning_rate"])),
+        lambda args: chained(_momentum(args), rate_of(args["learning_rate"])),
     ),
-    "sign_sgd": ("learning_rate", lambda args: chained(_empty, _rate(args["learning_rate"]))),
+    "sign_sgd": ("learning_rate", lambda args: chained(empty, rate_of(args["learning_rate"]))),
     "rmsprop": (
         "learning_rate decay eps initial_scale eps_in_sqrt centered momentum nesterov bias_correction",
         _rmsprop,
@@ -411,8 +411,8 @@ _ALIASES: dict[str, tuple[str, Callable[[Arguments], Init]]] = {
         "decay eps initial_scale eps_in_sqrt bias_correction",
         lambda args: _rms(args, "mu nu"),
     ),
-    "scale_by_learning_rate": ("learning_rate flip_sign", lambda args: _rate(args["learning_rate"])),
-    "add_decayed_weights": ("weight_decay mask", lambda args: _decay(args["weight_decay"], args["mask"])),
+    "scale_by_learning_rate": ("learning_rate flip_sign", lambda args: rate_of(args["learning_rate"])),
+    "add_decayed_weights": ("weight_decay mask", lambda args: decay_of(args["weight_decay"], args["mask"])),
     "masked": (
         "inner mask mask_compatible_extra_args",
         lambda args: masked(init_of(args["inner"]), args["mask"] or NONE),
@@ -428,7 +428,7 @@ def _known(call: Call) -> Value:
 
 
 def _stateless(call: Call) -> Value:
-    return transformation(call, _empty, follows=not call.name.endswith((".set_to_zero", "stateless")))
+    return transformation(call, empty, follows=not call.name.endswith((".set_to_zero", "stateless")))
 
 
 def _unfollowed(call: Call) -> Value:
