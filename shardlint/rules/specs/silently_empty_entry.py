@@ -3,7 +3,7 @@
 ## What it does
 Finds entries of a `PartitionSpec` that JAX silently turns into `None`: `P(0)`, `P("")`, `P(())`,
 `P(False)`. An entry that is computed (`P(mesh.axis_names, None)`, where the mesh may be empty) counts only
-where the spec meets an array.
+where the spec meets an array. That somebody wrote an empty tuple is an information: some mean it.
 
 ## Why is this bad?
 It looks as if the dimension were sharded, and nothing is: every device along the axis that was
@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.laws.core.values import Entry, Junk, Spec, entry_axes, entry_text
 from shardlint.laws.core.verdicts import Rejected
-from shardlint.model.findings import Fix, Group
+from shardlint.model.findings import Fix, Group, Severity
 from shardlint.model.spans import Place
 from shardlint.model.uses import ParameterUse, Placement, SpecUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
@@ -83,6 +83,7 @@ def check(uses: Sequence[SpecUse | Placement | ParameterUse], settings: RuleSett
                         f"{entry_text(entry)} does not shard this dimension: JAX treats it as None; "
                         "name a mesh axis, or write None",
                         entry_place(use, dimension),
+                        severity=Severity.INFO if entry == () and dimension not in use.computed else None,
                     ),
                 )
 
