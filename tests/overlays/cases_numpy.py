@@ -502,6 +502,8 @@ SHARED: dict[str, Generator] = {
     "convolve": convolve,
     "linalg.multi_dot": multi_dot,
     **dict.fromkeys(("linalg.inv", "linalg.cholesky", "linalg.det", "linalg.eigh"), square),
+    **dict.fromkeys(("linalg.slogdet", "linalg.eigvalsh"), square),
+    "linalg.pinv": matrix(),
     "linalg.solve": solve,
     "linalg.qr": matrix(),
     "linalg.svd": matrix(full=True),

@@ -292,6 +292,29 @@ def eigh(call: Call) -> Value:
     return Tuple(pair, fields=("eigenvalues", "eigenvectors"))
 
 
+def eigenvalues(call: Call) -> Value:
+    """`linalg.eigvalsh(a)`."""
+    x, shape = _square(call)
+    return result(call, shape[:-1], real_part(floating(x.dtype, is_numpy(call))))
+
+
+def log_determinant(call: Call) -> Value:
+    """`linalg.slogdet(a)`: the sign, and the logarithm of the absolute value."""
+    x, shape = _square(call)
+    dtype = floating(x.dtype, is_numpy(call))
+    pair = (result(call, shape[:-2], dtype), result(call, shape[:-2], real_part(dtype)))
+    return Tuple(pair, fields=("sign", "logabsdet"))
+
+
+def pseudo_inverse(call: Call) -> Value:
+    """`linalg.pinv(a, rtol, hermitian)`."""
+    x = operand(call.args[0] if call.args else call.kwargs.get("a"), is_numpy(call))
+    shape = known_rank(x)
+    if len(shape) < 2:
+        reject("rank below 2")
+    return result(call, (*shape[:-2], shape[-1], shape[-2]), floating(x.dtype, is_numpy(call)))
+
+
 def solve(call: Call) -> Value:
     """`linalg.solve(a, b)`: a result of the shape of b, which is a vector only if its rank is 1."""
     a, b = call.bind("a", "b")
@@ -380,7 +403,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("linalg.multi_dot", multi_dot, sharding=contraction_rules.multi_dot, reads_values=True),
     Operation("linalg.inv linalg.cholesky", square_like, sharding=MISSING, reads_values=True),
     Operation("linalg.det", determinant, sharding=MISSING, reads_values=True),
+    Operation("linalg.slogdet", log_determinant, sharding=MISSING, reads_values=True),
     Operation("linalg.eigh", eigh, sharding=MISSING, reads_values=True),
+    Operation("linalg.eigvalsh", eigenvalues, sharding=MISSING, reads_values=True),
+    Operation("linalg.pinv", pseudo_inverse, sharding=MISSING, reads_values=True),
     Operation("linalg.solve", solve, sharding=MISSING, reads_values=True),
     Operation("linalg.qr", qr, sharding=MISSING, reads_values=True),
     Operation("linalg.svd", svd, sharding=MISSING, reads_values=True),
