@@ -32,6 +32,7 @@ PROGRAMS: dict[str, bool] = {
     "def put(x, where):\n    raise NotImplementedError\n"
     "try:\n    put(batch, rows)\nexcept NotImplementedError:\n    made = jnp.asarray(batch)": False,
     "def put(x, where):\n    return jnp.asarray(x)\nmade = put(batch, None)": False,
+    "def put(x, where):\n    return x\nmade = put(jnp.asarray(batch), rows)": False,
     "def put(x, **options):\n    return jax.device_put(x, *options.values())\n"
     "made = put(batch, where=rows)": False,
     "def put(x, *where):\n    return jax.device_put(x, where[0])\nmade = put(batch, rows)": False,

@@ -82,7 +82,8 @@ def _is_layout(value: Value) -> bool:
 
 
 def _read(function: Function) -> frozenset[str]:
-    """Return the names in the body of a function; all its parameters' if the body reads none of them."""
+    """Return the names in the body of a function; all its parameters' if the body reads none of them, or
+    returns one as it is: such a function stands for another, where that is not there."""
     code = function.code
     parameters = frozenset((*code.parameters[1], *code.parameters[2]))
     try:
@@ -93,4 +94,5 @@ def _read(function: Function) -> frozenset[str]:
     labels = {id(node.attr) for node in nodes if isinstance(node, cst.Attribute)}
     labels |= {id(node.keyword) for node in nodes if isinstance(node, cst.Arg)}
     found = frozenset(node.value for node in nodes if isinstance(node, cst.Name) and id(node) not in labels)
-    return found if found & parameters and found.isdisjoint(_SEE_ALL) else parameters
+    plain = len(found) == 1 and not any(isinstance(node, cst.Call) for node in nodes)
+    return parameters if plain or not found & parameters or found & _SEE_ALL else found

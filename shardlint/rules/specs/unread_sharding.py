@@ -46,8 +46,9 @@ def prefetch(batches, sharding):
 
 ## What JAX says
 Nothing: it never sees the sharding (JAX 0.10.2). Methods, decorated functions and functions that a table
-holds may have to take what others of their kind do: they are not reported, nor are parameters whose names
-begin with an underscore.
+holds may have to take what others of their kind do, and one that returns what it is given, as it is, stands
+for another that is not there: these are not reported, nor are parameters whose names begin with an
+underscore.
 
 ## References
 - https://docs.jax.dev/en/latest/sharded-computation.html
