@@ -26,10 +26,12 @@ IDLE = WRONG.replace(', None, "model"', "") + "y = x  # shardlint: ignore[SHL202
 LONG = WRONG + "x = x + 1\n" * 500
 #: The command line, whose group of processes gets a signal when the first file was checked.
 SIGNALED = """\
-import os, sys
+import os, signal, sys
 from shardlint.cli import commands
 from shardlint.output.progress import ProgressBar
 
+# A shell has what it runs in the background ignore interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sent = []
 
 def progress(self, what, done, total):

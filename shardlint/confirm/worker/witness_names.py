@@ -76,9 +76,10 @@ _FUNCTIONS = {
         vecdot vsplit vstack where zeros zeros_like
     """,
     "jax.numpy.fft": """
-        fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn
+        fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2
+        rfftfreq rfftn
     """,
-    "jax.numpy.linalg": "cholesky det eigh inv multi_dot norm qr solve svd",
+    "jax.numpy.linalg": "cholesky det eigh eigvalsh inv multi_dot norm pinv qr slogdet solve svd",
     "jax.scipy.linalg": "cho_factor cho_solve cholesky det expm inv lu_solve solve solve_triangular",
     "jax.random": """
         PRNGKey ball bernoulli beta binomial bits categorical cauchy chisquare choice clone
@@ -87,7 +88,11 @@ _FUNCTIONS = {
         pareto permutation poisson rademacher randint rayleigh split t triangular truncated_normal
         uniform wald weibull_min wrap_key_data
     """,
-    "jax.scipy.special": "logsumexp",
+    "jax.scipy.special": """
+        betaln digamma entr erf erfc erfinv expit gammaln i0 i0e i1 i1e log_ndtr logsumexp ndtr xlog1py xlogy
+    """,
+    "jax.ops": "segment_max segment_min segment_prod segment_sum",
+    "jax.image": "resize",
 }
 #: Constants besides functions, for use as arguments.
 _CONSTANTS = {

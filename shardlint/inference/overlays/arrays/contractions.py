@@ -28,6 +28,7 @@ from shardlint.inference.overlays.arrays.operands import (
     truth,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.jax.explicit.rules import contractions as contraction_rules
 from shardlint.inference.overlays.jax.explicit.rules import einsum as einsum_rules
 from shardlint.inference.overlays.operations import MISSING, Operation
@@ -403,10 +404,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("linalg.multi_dot", multi_dot, sharding=contraction_rules.multi_dot, reads_values=True),
     Operation("linalg.inv linalg.cholesky", square_like, sharding=MISSING, reads_values=True),
     Operation("linalg.det", determinant, sharding=MISSING, reads_values=True),
-    Operation("linalg.slogdet", log_determinant, sharding=MISSING, reads_values=True),
+    Operation("linalg.slogdet", log_determinant, sharding=unclaimed, reads_values=True),
     Operation("linalg.eigh", eigh, sharding=MISSING, reads_values=True),
-    Operation("linalg.eigvalsh", eigenvalues, sharding=MISSING, reads_values=True),
-    Operation("linalg.pinv", pseudo_inverse, sharding=MISSING, reads_values=True),
+    Operation("linalg.eigvalsh", eigenvalues, sharding=unclaimed, reads_values=True),
+    Operation("linalg.pinv", pseudo_inverse, sharding=unclaimed, reads_values=True),
     Operation("linalg.solve", solve, sharding=MISSING, reads_values=True),
     Operation("linalg.qr", qr, sharding=MISSING, reads_values=True),
     Operation("linalg.svd", svd, sharding=MISSING, reads_values=True),

@@ -18,9 +18,8 @@ from shardlint.inference.overlays.arrays.operands import (
     size_of,
     unresolved,
 )
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace
+from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.operations import Operation
-from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.dims import Dim
 
 _COMPLEX = {"float64": "complex128", "complex128": "complex128"}
@@ -48,11 +47,6 @@ def _size(kind: str, size: Dim, asked: Dim | None) -> Dim:
 def _asked(value: Value | None) -> Dim:
     size = None if value is None else as_dim(value)
     return unresolved("a size is not known") if size is None else size
-
-
-def _open(t: Trace, call: Call) -> ArrayType:
-    """Nothing is claimed on Explicit axes, where transformed dimensions may not be split."""
-    raise Open
 
 
 def _along(kind: str) -> Transfer:
@@ -118,12 +112,12 @@ def _records() -> tuple[Operation, ...]:
         "i": ("fft.irfft fft.hfft", "fft.irfft2", "fft.irfftn"),
     }
     transforms = (
-        Operation(name, transfer, sharding=_open, reads_values=True)
+        Operation(name, transfer, sharding=unclaimed, reads_values=True)
         for kind, (one, two, many) in names.items()
         for name, transfer in ((one, _along(kind)), (two, _over(kind, True)), (many, _over(kind, False)))
     )
-    shifts = Operation("fft.fftshift fft.ifftshift", _shifted, sharding=_open, reads_values=True)
-    counts = Operation("fft.fftfreq fft.rfftfreq", _frequencies, sharding=_open, reads_values=True)
+    shifts = Operation("fft.fftshift fft.ifftshift", _shifted, sharding=unclaimed, reads_values=True)
+    counts = Operation("fft.fftfreq fft.rfftfreq", _frequencies, sharding=unclaimed, reads_values=True)
     return (*transforms, shifts, counts)
 
 

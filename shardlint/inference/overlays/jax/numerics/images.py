@@ -6,9 +6,8 @@ from shardlint.inference.domain.values import Value, as_str
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import floating
 from shardlint.inference.overlays.arrays.operands import known_rank, operand, reject, result, shape_of
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace
+from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.operations import Operation, library_table
-from shardlint.laws.core.array_types import ArrayType
 
 
 def _resized(call: Call) -> Value:
@@ -22,11 +21,6 @@ def _resized(call: Call) -> Value:
     return result(call, sizes, dtype, x.weak and nearest)
 
 
-def _open(t: Trace, call: Call) -> ArrayType:
-    """Nothing is claimed on Explicit axes."""
-    raise Open
-
-
-OPERATIONS: tuple[Operation, ...] = (Operation("resize", _resized, sharding=_open, reads_values=True),)
+OPERATIONS: tuple[Operation, ...] = (Operation("resize", _resized, sharding=unclaimed, reads_values=True),)
 
 TABLE = library_table("jax.image.", OPERATIONS)

@@ -15,9 +15,8 @@ from shardlint.inference.overlays.arrays.operands import (
     same_dim,
     unresolved,
 )
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace
+from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.operations import Operation, library_table
-from shardlint.laws.core.array_types import ArrayType
 
 
 def _solved(call: Call, matrix: Value | None, b: Value | None) -> Value:
@@ -56,17 +55,12 @@ def _cho_factor(call: Call) -> Value:
     return Tuple((_square(call), Const(False) if lower is None else lower))
 
 
-def _open(t: Trace, call: Call) -> ArrayType:
-    """Nothing is claimed on Explicit axes, where matrices may not be split."""
-    raise Open
-
-
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("cholesky inv expm", _square, sharding=_open, reads_values=True),
-    Operation("det", determinant, sharding=_open, reads_values=True),
-    Operation("solve solve_triangular", _solve, sharding=_open, reads_values=True),
-    Operation("cho_solve lu_solve", _solve_factored, sharding=_open, reads_values=True),
-    Operation("cho_factor", _cho_factor, sharding=_open, reads_values=True),
+    Operation("cholesky inv expm", _square, sharding=unclaimed, reads_values=True),
+    Operation("det", determinant, sharding=unclaimed, reads_values=True),
+    Operation("solve solve_triangular", _solve, sharding=unclaimed, reads_values=True),
+    Operation("cho_solve lu_solve", _solve_factored, sharding=unclaimed, reads_values=True),
+    Operation("cho_factor", _cho_factor, sharding=unclaimed, reads_values=True),
 )
 
 TABLE: dict[str, Transfer] = library_table("jax.scipy.linalg.", OPERATIONS)

@@ -14,9 +14,8 @@ from shardlint.inference.overlays.arrays.operands import (
     size_of,
     unresolved,
 )
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace
+from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.operations import Operation, library_table
-from shardlint.laws.core.array_types import ArrayType
 
 
 def _segments(call: Call) -> Value:
@@ -40,14 +39,9 @@ def _segments(call: Call) -> Value:
     return result(call, (count, *shape[1:]), rows.dtype)
 
 
-def _open(t: Trace, call: Call) -> ArrayType:
-    """Nothing is claimed on Explicit axes, where rows may not be split."""
-    raise Open
-
-
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
-        "segment_sum segment_prod segment_max segment_min", _segments, sharding=_open, reads_values=True
+        "segment_sum segment_prod segment_max segment_min", _segments, sharding=unclaimed, reads_values=True
     ),
 )
 
