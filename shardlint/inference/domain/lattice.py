@@ -308,10 +308,11 @@ def _widened_tuple(before: Tuple, after: Tuple) -> Value:
 
 def _widened_dict(before: DictValue, after: DictValue) -> Value:
     a, b = before.items, after.items
-    if a is None or b is None or a.keys() != b.keys():
+    alike = a is not None and b is not None and a.keys() == b.keys()
+    items = _widened_all(list(a.values()), [b[key] for key in a]) if alike else None
+    if not alike or before.items is None or after.items is None:  # An item that holds it was forgotten.
         forget(Tuple((before, after)))
         return DictValue(None, before.origin, before.path, before.kind)
-    items = _widened_all(list(a.values()), [b[key] for key in a])
     return _standing_for(
         before
         if items is None
@@ -323,10 +324,11 @@ def _widened_dict(before: DictValue, after: DictValue) -> Value:
 
 def _widened_list(before: ListValue, after: ListValue) -> Value:
     a, b = before.items, after.items
-    if a is None or b is None or len(a) != len(b):
+    alike = a is not None and b is not None and len(a) == len(b)
+    items = _widened_all(a, b) if alike else None
+    if not alike or before.items is None or after.items is None:  # An item that holds it was forgotten.
         forget(Tuple((before, after)))
         return ListValue(None, before.origin, before.path, before.kind)
-    items = _widened_all(a, b)
     return _standing_for(
         before if items is None else ListValue(items, before.origin, before.path, before.kind), before, after
     )
@@ -340,8 +342,12 @@ def _are_alike(before: Instance, after: Instance) -> bool:
 
 
 def _widened_instance(before: Instance, after: Instance) -> Value:
-    a, b = before.attributes, after.attributes
+    a, b = dict(before.attributes), after.attributes
     values = _widened_all(list(a.values()), [b[name] for name in a])
+    if not _are_alike(before, after):
+        # One of its attributes, which holds it, was forgotten.
+        forget(Tuple((before, after)))
+        return Unknown("changes in a loop")
     if values is None:
         return _standing_for(before, before, after)
     stands = Instance(before.cls, dict(zip(a, values, strict=True)), False, before.origin, before.path)

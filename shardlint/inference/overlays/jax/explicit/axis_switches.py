@@ -10,6 +10,7 @@ from shardlint.inference.domain.values import (
     MeshValue,
     Native,
     ShardingValue,
+    SpecValue,
     Value,
     as_items,
     as_str,
@@ -18,7 +19,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.type_conversion import in_types_of
 from shardlint.inference.overlays.jax.sharding.placement_check import RESHARD, place_array
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays, map_prefix, traced, untyped
+from shardlint.inference.overlays.pytrees.prefixes import leaves_in, map_arrays, map_prefix, traced, untyped
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import AxisType, Mesh, Unknown
 from shardlint.laws.core.verdicts import Cause, Rejected
@@ -102,10 +103,11 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
 
 
 def _mesh_of(call: Call, sharding: Value) -> Mesh | Unknown | None:
-    """Return the mesh whose axes change: the context's, or that of the sharding (`pjit._get_new_mesh`)."""
+    """Return the mesh whose axes change: the context's, or that of the shardings (`pjit._get_new_mesh`)."""
     holder = call.interpreter.context.mesh
-    if holder is None and isinstance(sharding, ShardingValue):
-        holder = sharding.mesh
+    for leaf in leaves_in(sharding):
+        if holder is None and not isinstance(leaf, SpecValue) and not is_none(leaf):
+            holder = leaf.mesh if isinstance(leaf, ShardingValue) else Unknown("a sharding that is not known")
     return holder.mesh if isinstance(holder, MeshValue) else holder
 
 
