@@ -41,6 +41,7 @@ from shardlint.inference.semantics.discarded_results import (
 )
 from shardlint.inference.semantics.operators import binary_operation
 from shardlint.inference.semantics.variables import interrupted, watching, widened
+from shardlint.inference.syntax.name_scopes import CATCHING
 from shardlint.inference.syntax.node_fields import exception_names, is_dotted, leaves, may_raise, structure
 from shardlint.laws.core.values import Unknown
 
@@ -337,7 +338,10 @@ def _try(interpreter: Machine, node: cst.Try) -> bool:
             scope.variables = dict(start)
             if handler.name is not None:
                 assign(interpreter, handler.name.name, Unknown("an exception"))
-            if (end := execute_branch(interpreter, handler.body.body, doubtful=True)) is not None:
+            fallback = interpreter.context.fallback or not CATCHING.isdisjoint(exception_names(handler.type))
+            with interpreter.within(fallback=fallback):
+                end = execute_branch(interpreter, handler.body.body, doubtful=True)
+            if end is not None:
                 ends.append(end)
     states = list(ends)
     if swallows:

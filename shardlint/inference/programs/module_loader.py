@@ -341,6 +341,9 @@ class Project:
         state = state_of(interpreter, name)
         if state is None or (state.there and not state.deprecated):
             return False
+        if state.there and interpreter.context.fallback:
+            # It is for releases that lack what replaces it.
+            return False
         if state.name != name and state_of(interpreter, name.rpartition(".")[0]) is not None:
             # Parts of a removed or deprecated name are reported with it.
             return False

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from shardlint.source.lexing import words_in
 
 #: What a name that is not there raises, and the classes above.
-_CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"})
+CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)
@@ -299,7 +299,7 @@ def _catches(node: ast.Try) -> bool:
 
 def _names_class(node: ast.expr) -> bool:
     kinds: Iterable[ast.expr] = node.elts if isinstance(node, ast.Tuple) else (node,)
-    return any(dotted(kind).rpartition(".")[2] in _CATCHING for kind in kinds)
+    return any(dotted(kind).rpartition(".")[2] in CATCHING for kind in kinds)
 
 
 def _expects(item: ast.withitem) -> bool:
