@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reports import found_by_shardlint, reported_by_pytest
+from support.checking import check, codes
 
 MODULE = """
 import jax
@@ -114,3 +115,9 @@ def test_helpers(tmp_path: Path) -> None:
     assert len(ran) == 15
     assert failed == found_by_shardlint(path)
     assert len(failed) == 9
+
+
+def test_a_block_in_a_helper_is_none_of_the_test() -> None:
+    found = check(MODULE, "test_helpers.py")
+    assert found
+    assert "SHL801" not in codes(found)

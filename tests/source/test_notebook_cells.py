@@ -31,12 +31,20 @@ PYTHON = "x = 1\n"
         "!echo it's (\n",
         "!pip install \\\n  jax\n",
         "%timeit -n 3 f(x)",
+        "timeit -n 5 -r 5 pmap(jnp.dot)(mats, mats)\n",
+        "pip install jax[cpu]==0.4.35",
+        "cd ~/project\n",
     ],
 )
 def test_what_is_only_ipython_is_blank(text: str) -> None:
     blanked = blank_magics(text)
     assert not blanked.strip()
     assert [len(line) for line in split_lines(blanked)] == [len(line) for line in split_lines(text)]
+
+
+@pytest.mark.parametrize("text", ["x = 1\npip install jax\n", "other install jax\n", "time.time x\n"])
+def test_only_a_magic_alone_in_its_cell_needs_no_sign(text: str) -> None:
+    assert blank_magics(text) == text
 
 
 @pytest.mark.parametrize(
@@ -57,6 +65,10 @@ def test_what_is_only_ipython_is_blank(text: str) -> None:
         ("'a = !b'\n", "'a = !b'\n"),
         ("x = 5 % 2 != 1\n", "x = 5 % 2 != 1\n"),
         ("x %= 2\n", "x %= 2\n"),
+        ("time = 3\n", "time = 3\n"),
+        ("run (x)\n", "run (x)\n"),
+        ("time -x\n", "time -x\n"),
+        ("pip\n", "pip\n"),
         ("# why?\nx = 1  # really?\n", "# why?\nx = 1  # really?\n"),
         ("f(a=3)  # b = !ls\n", "f(a=3)  # b = !ls\n"),
     ],

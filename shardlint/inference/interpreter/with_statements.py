@@ -34,6 +34,7 @@ from shardlint.inference.machine.code import has_yield
 from shardlint.inference.machine.code_reads import look_at
 from shardlint.inference.overlays.python.stdlib.environment import EXIT_STACK
 from shardlint.inference.overlays.python.stdlib.foreign_objects import Foreign
+from shardlint.inference.overlays.testing.jax_test_util import ENTERED_INSIDE
 from shardlint.inference.semantics.generators import run_body
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
@@ -254,6 +255,11 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> tuple[Value, C
 
         interpreter.context = enter_mesh(interpreter, manager, place)
         entered = manager
+    elif isinstance(manager, LibraryObject) and manager.kind == ENTERED_INSIDE:
+        from shardlint.inference.overlays.jax.sharding.mesh_contexts import enter_mesh
+
+        interpreter.context = enter_mesh(interpreter, manager.fields["mesh"], place)
+        entered = NONE
     elif isinstance(manager, LibraryObject) and manager.kind == "jax.set_mesh":
         # The call has already set the mesh; leaving the block restores the previous one.
         previous = manager.fields.get("previous")

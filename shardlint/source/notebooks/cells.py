@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 
@@ -15,6 +16,16 @@ _CELL_MAGIC = re.compile(r"[ \t\r\n]*%%(\w*)")
 _ESCAPED = re.compile(r"(?P<indent>[ \t]*)(?:[%!?][^\r\n]*|[\w.*]+\?{1,2}[ \t]*(?=[\r\n]|\Z))")
 #: ``x = !ls`` and ``x = %magic``: no Python value begins like this.
 _ESCAPED_VALUE = re.compile(r"[^\r\n=#\"'(]*=[ \t]*(?P<value>[!%][^\r\n]*)")
+#: Line magics and aliases of IPython 9 that a line may begin with, without the ``%``, where it is alone in
+#: its cell (`interactiveshell.transform_cell`, `prefilter.AutoMagicChecker`).
+_AUTOMAGICS = frozenset(
+    "alias autocall automagic bookmark cat cd conda config cp debug dirs edit env gui history less ll load "
+    "load_ext ls lsmagic macro magic mamba man matplotlib micromamba mkdir more mv notebook pdb pinfo pip "
+    "popd prun pushd pwd pycat pylab recall reload_ext rerun reset rm rmdir run save set_env store sx time "
+    "timeit unload_ext uv who whos xdel xmode autoreload aimport memit mprun tensorboard".split()
+)
+#: A word and what follows it, which is no operator (`prefilter.PythonOpsChecker`).
+_AUTOMAGIC = re.compile(r"[ \t]*(?P<word>\w+)(?:[ \t]+[^\s!=()<>,+*/%^&|][^\r\n]*)?[ \t]*(?:\r\n|\r|\n)?\Z")
 #: Leading blank lines do not count (`inputtransformer2.leading_empty_lines`).
 _INDENTED = re.compile(r"(?:[ \t]*[\r\n])*[ \t]+[^ \t\r\n#%!]")
 _TOKEN = re.compile(
@@ -88,6 +99,12 @@ def blank_magics(text: str) -> str:
     An indented magic becomes ``0``, since a block needs a statement; the value of ``x = !ls`` becomes ``__``,
     which stands for an unknown value.
     """
+    if (
+        (alone := _AUTOMAGIC.match(text)) is not None
+        and alone["word"] in _AUTOMAGICS
+        and not _is_python(text)
+    ):
+        return _blank(text)
     if not any(mark in text for mark in "%!?"):
         return text
     if (magic := _CELL_MAGIC.match(text)) is not None:
@@ -112,6 +129,15 @@ def blank_magics(text: str) -> str:
             pieces.append(text[start:stop])
         start = stop
     return "".join(pieces)
+
+
+def _is_python(text: str) -> bool:
+    """Return whether Python can compile a line."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _statement_end(text: str, start: int) -> int:

@@ -10,6 +10,7 @@ from shardlint.inference.domain.values import (
     External,
     Function,
     LibraryObject,
+    MeshValue,
     Native,
     Never,
     Tuple,
@@ -20,12 +21,15 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.python.stdlib.environment import decorate
 from shardlint.inference.overlays.testing.parameterized import cases_mark, product_of
 from shardlint.laws.core.dims import product
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 _MODULE = "jax._src.test_util."
+#: ``with mesh:`` in a helper's own code: nothing is said of it to those who call the helper.
+ENTERED_INSIDE = "a mesh that a helper enters"
 _SKIPPED = Never("the test needs more devices, and is skipped")
 #: The number of cases that `sample_product` runs by default.
 _SAMPLED = 10
@@ -91,7 +95,8 @@ def _with_mesh(call: Call) -> Value:
     if as_items(spec) is None or not all(pair is not None and len(pair) == 2 for pair in pairs):
         return Unknown("a mesh that is not known")
     names, sizes = (Tuple(tuple(pair[i] for pair in pairs if pair is not None)) for i in (0, 1))
-    return _make_mesh(call, sizes, names, None)
+    mesh = _make_mesh(call, sizes, names, None)
+    return LibraryObject(ENTERED_INSIDE, {"mesh": mesh}) if isinstance(mesh, MeshValue) else mesh
 
 
 def _with_mesh_from_kwargs(call: Call) -> Value:
@@ -160,3 +165,5 @@ TABLE: dict[str, Callable[[Call], Value]] = {
         ),
     }.items()
 }
+
+CALLS: dict[str, Callable[[Call], Value]] = {ENTERED_INSIDE: decorate}
