@@ -308,30 +308,27 @@ def _widened_tuple(before: Tuple, after: Tuple) -> Value:
 
 def _widened_dict(before: DictValue, after: DictValue) -> Value:
     a, b = before.items, after.items
-    alike = a is not None and b is not None and a.keys() == b.keys()
-    items = _widened_all(list(a.values()), [b[key] for key in a]) if alike else None
-    if not alike or before.items is None or after.items is None:  # An item that holds it was forgotten.
-        forget(Tuple((before, after)))
-        return DictValue(None, before.origin, before.path, before.kind)
-    return _standing_for(
-        before
-        if items is None
-        else DictValue(dict(zip(a, items, strict=True)), before.origin, before.path, before.kind),
-        before,
-        after,
-    )
+    if a is not None and b is not None and a.keys() == b.keys():
+        items = _widened_all(list(a.values()), [b[key] for key in a])
+        if before.items is not None and after.items is not None:  # No item that holds it was forgotten.
+            stands = before
+            if items is not None:
+                widened = dict(zip(a, items, strict=True))
+                stands = DictValue(widened, before.origin, before.path, before.kind)
+            return _standing_for(stands, before, after)
+    forget(Tuple((before, after)))
+    return DictValue(None, before.origin, before.path, before.kind)
 
 
 def _widened_list(before: ListValue, after: ListValue) -> Value:
     a, b = before.items, after.items
-    alike = a is not None and b is not None and len(a) == len(b)
-    items = _widened_all(a, b) if alike else None
-    if not alike or before.items is None or after.items is None:  # An item that holds it was forgotten.
-        forget(Tuple((before, after)))
-        return ListValue(None, before.origin, before.path, before.kind)
-    return _standing_for(
-        before if items is None else ListValue(items, before.origin, before.path, before.kind), before, after
-    )
+    if a is not None and b is not None and len(a) == len(b):
+        items = _widened_all(a, b)
+        if before.items is not None and after.items is not None:  # No item that holds it was forgotten.
+            stands = before if items is None else ListValue(items, before.origin, before.path, before.kind)
+            return _standing_for(stands, before, after)
+    forget(Tuple((before, after)))
+    return ListValue(None, before.origin, before.path, before.kind)
 
 
 def _are_alike(before: Instance, after: Instance) -> bool:

@@ -258,7 +258,9 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> tuple[Value, C
     elif isinstance(manager, LibraryObject) and manager.kind == ENTERED_INSIDE:
         from shardlint.inference.overlays.jax.sharding.mesh_contexts import enter_mesh
 
-        interpreter.context = enter_mesh(interpreter, manager.fields["mesh"], place)
+        mesh = manager.fields["mesh"]
+        assert isinstance(mesh, MeshValue)
+        interpreter.context = enter_mesh(interpreter, mesh, place)
         entered = NONE
     elif isinstance(manager, LibraryObject) and manager.kind == "jax.set_mesh":
         # The call has already set the mesh; leaving the block restores the previous one.
