@@ -126,19 +126,36 @@ class Placement(Use):
 class MoveUse(Use):
     """An array inside jit that is certainly laid out by ``before``, and asked for in another layout.
 
-    ``function`` asks for it; ``after`` is None where it takes the array slice by slice along the first
-    dimension, which is split. ``computed``: row by row from a batch, by a product or a layer; only the
+    ``function`` asks for it. ``computed``: row by row from a batch, by a product or a layer; only the
     layout of its rows is known, and ``before`` is otherwise as ``after``.
     """
 
     function: str
     mesh: Mesh
     before: Spec
-    after: Spec | None
+    after: Spec
     shape: Shape | Unknown
     dtype: str | None
     subject: str
     computed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatherUse(Use):
+    """An array on Auto axes that the compiler gathers, for a function that does not work on its parts.
+
+    ``spec`` certainly splits the array along ``dimensions``. ``loop``: the function takes it slice by slice
+    along the first one.
+    """
+
+    function: str
+    mesh: Mesh
+    spec: Spec
+    dimensions: tuple[int, ...]
+    shape: Shape | Unknown
+    dtype: str | None
+    subject: str
+    loop: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,11 @@ A record lists the functions that are alike in everything. A part that is not kn
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
 
+from shardlint.inference.domain.values import Array
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Transfer, table
 from shardlint.inference.overlays.jax.explicit.primitives import Rule
 from shardlint.support.lazy_dataclass import dataclass
@@ -33,6 +35,11 @@ class Dependence(Enum):
     PERHAPS_NONE = "perhaps none"
 
 
+#: Returns the dimensions of a call's first operand, of those that Auto axes split, along which XLA gathers it
+#: on each device, and does not work on its parts.
+Gathered = Callable[[Call, Array, frozenset[int]], frozenset[int]]
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """Functions of a library that are alike in all parts."""
@@ -55,6 +62,8 @@ class Operation:
     numpy_parameters: tuple[str, ...] = ()
     #: The result in numpy, if not only its dtype differs.
     in_numpy: Transfer | None = None
+    #: The dimensions along which XLA gathers the first operand; None if none is known.
+    gathered: Gathered | None = None
 
 
 def transfers(operations: Iterable[Operation], *, numpy: bool = False) -> dict[str, Transfer]:

@@ -25,7 +25,7 @@ from shardlint.inference.syntax.names_in_text import names_in, single_names
 from shardlint.inference.syntax.node_fields import is_dotted
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Rejected
-from shardlint.model.uses import MoveUse
+from shardlint.model.uses import GatherUse, MoveUse
 
 _PLACING = frozenset({
     "jax.device_put", "jax.lax.with_sharding_constraint", "jax.reshard", "jax.sharding.reshard",
@@ -118,7 +118,7 @@ def _drop_moves(interpreter: Machine, function: Value, result: Value, recorded: 
         drops = isinstance(function, Function) and _only_returns(function.code.node.body)
     if drops and interpreter.context.in_jit is True:
         for number in reversed(range(recorded, len(interpreter.uses))):
-            if isinstance(interpreter.uses[number], MoveUse):
+            if isinstance(interpreter.uses[number], MoveUse | GatherUse):
                 del interpreter.uses[number]
 
 

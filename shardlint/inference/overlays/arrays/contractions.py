@@ -273,6 +273,12 @@ def _square(call: Call) -> tuple[Array, Shape]:
     return x, shape
 
 
+def matrices(call: Call, array: Array, split: frozenset[int]) -> frozenset[int]:
+    """Return the dimensions of matrices that are split: LAPACK, or what stands for it, takes them whole."""
+    rank = len(known_rank(array))
+    return split & {rank - 2, rank - 1}
+
+
 def square_like(call: Call) -> Value:
     """`linalg.inv(a)`, `cholesky(a)`: a square matrix, of the operand's shape."""
     x, shape = _square(call)
@@ -402,13 +408,15 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("cross", cross, sharding=contraction_rules.cross, reads_values=True),
     Operation("convolve", convolve, sharding=MISSING, reads_values=True),
     Operation("linalg.multi_dot", multi_dot, sharding=contraction_rules.multi_dot, reads_values=True),
-    Operation("linalg.inv linalg.cholesky", square_like, sharding=MISSING, reads_values=True),
-    Operation("linalg.det", determinant, sharding=MISSING, reads_values=True),
-    Operation("linalg.slogdet", log_determinant, sharding=unclaimed, reads_values=True),
-    Operation("linalg.eigh", eigh, sharding=MISSING, reads_values=True),
-    Operation("linalg.eigvalsh", eigenvalues, sharding=unclaimed, reads_values=True),
-    Operation("linalg.pinv", pseudo_inverse, sharding=unclaimed, reads_values=True),
-    Operation("linalg.solve", solve, sharding=MISSING, reads_values=True),
-    Operation("linalg.qr", qr, sharding=MISSING, reads_values=True),
-    Operation("linalg.svd", svd, sharding=MISSING, reads_values=True),
+    Operation(
+        "linalg.inv linalg.cholesky", square_like, sharding=MISSING, reads_values=True, gathered=matrices
+    ),
+    Operation("linalg.det", determinant, sharding=MISSING, reads_values=True, gathered=matrices),
+    Operation("linalg.slogdet", log_determinant, sharding=unclaimed, reads_values=True, gathered=matrices),
+    Operation("linalg.eigh", eigh, sharding=MISSING, reads_values=True, gathered=matrices),
+    Operation("linalg.eigvalsh", eigenvalues, sharding=unclaimed, reads_values=True, gathered=matrices),
+    Operation("linalg.pinv", pseudo_inverse, sharding=unclaimed, reads_values=True, gathered=matrices),
+    Operation("linalg.solve", solve, sharding=MISSING, reads_values=True, gathered=matrices),
+    Operation("linalg.qr", qr, sharding=MISSING, reads_values=True, gathered=matrices),
+    Operation("linalg.svd", svd, sharding=MISSING, reads_values=True, gathered=matrices),
 )

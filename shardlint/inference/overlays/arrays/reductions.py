@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.domain.values import Const, Value, as_dim, as_items, integer
+from shardlint.inference.domain.values import Array, Const, Value, as_dim, as_items, integer
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import floating, real_part, summed
 from shardlint.inference.overlays.arrays.operands import (
@@ -138,6 +138,12 @@ def cumulative(call: Call) -> Value:
         shape = (product(shape),)
     kind = summed(x.dtype, is_numpy(call)) if is_numpy(call) or x.dtype == "bool" else x.dtype
     return result(call, shape, dtype_argument(dtype, kind))
+
+
+def accumulated(call: Call, array: Array, split: frozenset[int]) -> frozenset[int]:
+    """Return the dimension along which values are accumulated; without an axis every one."""
+    (axis,) = call.bound("axis")
+    return split & {axis_of(axis, len(known_rank(array)))} if given(axis) else split
 
 
 def median(call: Call) -> Value:
@@ -328,6 +334,7 @@ OPERATIONS: tuple[Operation, ...] = (
         sharding=reduction_rules.cumulative,
         reads_values=True,
         methods="cumsum cumprod",
+        gathered=accumulated,
     ),
     Operation("median nanmedian", median, sharding=MISSING, reads_values=True),
     Operation("quantile percentile", quantile, sharding=MISSING, reads_values=True),

@@ -12,6 +12,7 @@ from dataclasses import replace
 from shardlint.inference.domain.values import Array, SpecValue, Value, as_items
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.overlays.arrays.operands import Stop
+from shardlint.inference.overlays.jax.explicit.gathered_operands import note_operand
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Rule, Trace
 from shardlint.inference.overlays.jax.explicit.rules import contractions, elementwise, joining, slicing
 from shardlint.inference.overlays.jax.explicit.rules import layout as rearranging
@@ -86,6 +87,7 @@ _RESHAPES = (rearranging.reshape, rearranging.lax_reshape)
 
 def followed(call: Call, name: str, result: Value) -> Value:
     """Return the result of a function or method in the layout that it certainly has inside jit."""
+    note_operand(call, name)
     rule = rule_of(name)
     if rule in ELEMENTWISE:
         return combined(call.interpreter, result, (*call.args, *call.kwargs.values()))
@@ -127,6 +129,7 @@ def followed(call: Call, name: str, result: Value) -> Value:
 
 def followed_eagerly(call: Call, name: str, result: Value) -> Value:
     """Return the result of a function outside of jit where its operands certainly lie."""
+    note_operand(call, name)
     rule = rule_of(name)
     if rule in (elementwise.cast, elementwise.first_operand):
         return lying_alike(result, call.args[:1]) if "device" not in call.kwargs else result

@@ -123,6 +123,39 @@ def updated(*names: str, slices: bool = True) -> Transfer:
     return transfer
 
 
+def searched(call: Call, array: Array, split: frozenset[int]) -> frozenset[int]:
+    """Return the dimensions of a slice, read or written, that starts where the data say: no device knows
+    whether its part holds it.
+
+    XLA makes a static slice of one that starts where the program says, so that little moves; and where one
+    row is written, each device writes it or keeps its part (JAX 0.6.2 to 0.12.0.1).
+    """
+    shape, part = known_rank(array), call.arguments.get("update")
+    if "start_indices" in call.arguments:
+        starts = dict(enumerate(as_items(call.arguments["start_indices"]) or ()))
+    else:
+        start = call.arguments.get("start_index", call.arguments.get("index"))
+        starts = {} if start is None else {axis_of(call.arguments["axis"], len(shape)): start}
+    if part is not None:
+        sizes = known_rank(operand(part))
+    elif "slice_sizes" in call.arguments:
+        sizes = shape_of(call.arguments["slice_sizes"])
+    else:
+        sizes = shape_of(call.arguments.get("slice_size") or Const(1)) * len(shape)
+    return frozenset(
+        at
+        for at, start in starts.items()
+        if at in split
+        and _is_data(start)
+        and equal(sizes[at], shape[at]) is False
+        and (part is None or equal(sizes[at], 1) is False)
+    )
+
+
+def _is_data(start: Value) -> bool:
+    return isinstance(start, Array) and not start.numpy and start.made is None
+
+
 def concatenate(call: Call) -> Value:
     """`concatenate(operands, dimension)`."""
     values, dimension = call.bind("operands", "dimension")
@@ -245,22 +278,36 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("slice", slice_, sharding=slicing_rules.sliced, reads_values=True),
     Operation("slice_in_dim", slice_in_dim, sharding=slicing_rules.sliced, reads_values=True),
     Operation("index_in_dim", index_in_dim, sharding=slicing_rules.indexed, reads_values=True),
-    Operation("dynamic_index_in_dim", index_in_dim, sharding=slicing_rules.dynamic_index, reads_values=True),
-    Operation("dynamic_slice", dynamic_slice, sharding=slicing_rules.dynamic, reads_values=True),
     Operation(
-        "dynamic_slice_in_dim", dynamic_slice_in_dim, sharding=slicing_rules.dynamic_along, reads_values=True
+        "dynamic_index_in_dim",
+        index_in_dim,
+        sharding=slicing_rules.dynamic_index,
+        reads_values=True,
+        gathered=searched,
+    ),
+    Operation(
+        "dynamic_slice", dynamic_slice, sharding=slicing_rules.dynamic, reads_values=True, gathered=searched
+    ),
+    Operation(
+        "dynamic_slice_in_dim",
+        dynamic_slice_in_dim,
+        sharding=slicing_rules.dynamic_along,
+        reads_values=True,
+        gathered=searched,
     ),
     Operation(
         "dynamic_update_slice",
         updated("update", "start_indices"),
         sharding=slicing_rules.update,
         reads_values=True,
+        gathered=searched,
     ),
     Operation(
         "dynamic_update_slice_in_dim",
         updated("update", "start_index", "axis"),
         sharding=slicing_rules.update_along,
         reads_values=True,
+        gathered=searched,
     ),
     Operation(
         "dynamic_update_index_in_dim",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlint.inference.domain.values import Value, as_dim, as_items
+from shardlint.inference.domain.values import Array, Value, as_dim, as_items
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import (
     Transfer,
@@ -19,8 +19,9 @@ from shardlint.inference.overlays.arrays.operands import (
     unresolved,
 )
 from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
-from shardlint.inference.overlays.operations import Operation
+from shardlint.inference.overlays.operations import Gathered, Operation
 from shardlint.laws.core.dims import Dim
+from shardlint.laws.placement.gathered_transforms import gathered_by_transform
 
 _COMPLEX = {"float64": "complex128", "complex128": "complex128"}
 _REAL = {"float64": "float64", "complex128": "float64"}
@@ -49,6 +50,34 @@ def _asked(value: Value | None) -> Dim:
     return unresolved("a size is not known") if size is None else size
 
 
+def _axis(axis: Value | None, rank: int) -> int:
+    """Return the dimension that a call transforms."""
+    if not rank:
+        reject("a scalar has no dimension to transform")
+    return axis_of(axis, rank) if given(axis) else rank - 1
+
+
+def _axes(axes: Value | None, rank: int, count: int | None) -> tuple[int, ...]:
+    """Return the dimensions that a call transforms: by default the last ``count``, all if that is None."""
+    if count is not None and count > rank:
+        reject("more dimensions than the array has")
+    return axes_of(axes, rank) if given(axes) else tuple(range(rank - (count or rank), rank))
+
+
+def _gathered(real: bool) -> Gathered:
+    """Return the dimensions along which XLA gathers the operand of a transform."""
+
+    def along(call: Call, array: Array, split: frozenset[int]) -> frozenset[int]:
+        rank = len(known_rank(array))
+        if "axis" in call.arguments:
+            return gathered_by_transform(split, (_axis(call.arguments["axis"], rank),), real)
+        sizes, axes = call.bound("s", "axes")
+        count = len(as_items(sizes) or ()) if given(sizes) else 2 if call.name.endswith("2") else None
+        return gathered_by_transform(split, _axes(axes, rank, count), real)
+
+    return along
+
+
 def _along(kind: str) -> Transfer:
     """Return ``fft`` and its relatives: ``(a, n=None, axis=-1, norm=None)``."""
 
@@ -56,9 +85,7 @@ def _along(kind: str) -> Transfer:
         a, n, axis, _ = call.bind("a", n=None, axis=None, norm=None)
         x = operand(a, is_numpy(call))
         shape = list(known_rank(x))
-        at = axis_of(axis, len(shape)) if given(axis) else len(shape) - 1
-        if at < 0:
-            reject("a scalar has no dimension to transform")
+        at = _axis(axis, len(shape))
         shape[at] = _size(kind, shape[at], _asked(n) if given(n) else None)
         return result(call, tuple(shape), _dtype(call, x.dtype, kind == "i"))
 
@@ -75,10 +102,7 @@ def _over(kind: str, two: bool) -> Transfer:
         sizes = as_items(s) if given(s) else None
         if given(s) and sizes is None:
             unresolved("the sizes are not known")
-        count = 2 if two else len(shape) if sizes is None else len(sizes)
-        if count > len(shape):
-            reject("more dimensions than the array has")
-        at = axes_of(axes, len(shape)) if given(axes) else tuple(range(len(shape) - count, len(shape)))
+        at = _axes(axes, len(shape), 2 if two else None if sizes is None else len(sizes))
         if sizes is not None and len(sizes) != len(at):
             reject("a size for each dimension")
         for position, dimension in enumerate(at):
@@ -112,7 +136,7 @@ def _records() -> tuple[Operation, ...]:
         "i": ("fft.irfft fft.hfft", "fft.irfft2", "fft.irfftn"),
     }
     transforms = (
-        Operation(name, transfer, sharding=unclaimed, reads_values=True)
+        Operation(name, transfer, sharding=unclaimed, reads_values=True, gathered=_gathered(kind != "c"))
         for kind, (one, two, many) in names.items()
         for name, transfer in ((one, _along(kind)), (two, _over(kind, True)), (many, _over(kind, False)))
     )

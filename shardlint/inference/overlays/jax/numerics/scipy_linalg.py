@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Const, Tuple, Value, as_items
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays.contractions import determinant, square_like
+from shardlint.inference.overlays.arrays.contractions import determinant, matrices, square_like
 from shardlint.inference.overlays.arrays.dtypes import floating
 from shardlint.inference.overlays.arrays.operands import (
     Transfer,
@@ -56,9 +56,9 @@ def _cho_factor(call: Call) -> Value:
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("cholesky inv expm", _square, sharding=unclaimed, reads_values=True),
-    Operation("det", determinant, sharding=unclaimed, reads_values=True),
-    Operation("solve solve_triangular", _solve, sharding=unclaimed, reads_values=True),
+    Operation("cholesky inv expm", _square, sharding=unclaimed, reads_values=True, gathered=matrices),
+    Operation("det", determinant, sharding=unclaimed, reads_values=True, gathered=matrices),
+    Operation("solve solve_triangular", _solve, sharding=unclaimed, reads_values=True, gathered=matrices),
     Operation("cho_solve lu_solve", _solve_factored, sharding=unclaimed, reads_values=True),
     Operation("cho_factor", _cho_factor, sharding=unclaimed, reads_values=True),
 )

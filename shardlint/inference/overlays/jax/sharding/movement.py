@@ -25,7 +25,7 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.model.spans import Place
-from shardlint.model.uses import Fact, MoveUse
+from shardlint.model.uses import Fact, GatherUse, MoveUse
 from shardlint.support.lazy_dataclass import replace
 
 
@@ -211,10 +211,53 @@ def note_loop(interpreter: Evaluator, tree: Value, function: str, place: Place) 
         known = layout(home) if isinstance(home, ShardingValue) else None
         if known is not None and array.shape and not interpreter.context.mapped:
             mesh, spec = known
-            axes = [axis for entry in spec.entries[:1] for axis in entry_axes(entry)]
-            if any(axis in mesh.names and equal(mesh.size_of(axis), 1) is False for axis in axes):
+            if 0 in split_by(mesh, spec):
                 name = f"`{array.name}{path}`" if array.name else "the array"
-                _record(interpreter, array, known, None, function, place, name)
+                note_gathered(interpreter, array, known, frozenset({0}), function, place, name, loop=True)
+
+
+def split_by(mesh: Mesh, spec: Spec) -> frozenset[int]:
+    """Return the dimensions that a spec certainly splits."""
+    return frozenset(
+        at
+        for at, entry in enumerate(spec.entries)
+        if any(axis in mesh.names and equal(mesh.size_of(axis), 1) is False for axis in entry_axes(entry))
+    )
+
+
+def note_gathered(
+    interpreter: Evaluator,
+    array: Array,
+    known: tuple[Mesh, Spec],
+    dimensions: frozenset[int],
+    function: str,
+    place: Place,
+    subject: str,
+    *,
+    loop: bool = False,
+) -> None:
+    """Record an array of a certain layout that the compiler gathers along some dimensions for a function."""
+    interpreter.record(
+        GatherUse(
+            place=place,
+            environment=interpreter.environment(),
+            verdict=Accepted(),
+            facts=_origin(array),
+            function=function,
+            mesh=known[0],
+            spec=known[1],
+            dimensions=tuple(sorted(dimensions)),
+            shape=array.shape if array.shape is not None else Unknown("shape not known"),
+            dtype=array.dtype,
+            subject=subject,
+            loop=loop,
+        )
+    )
+
+
+def _origin(array: Array) -> tuple[Fact, ...]:
+    origin = array.laid.origin if array.laid is not None else None
+    return () if origin is None else (Fact("it is laid out by this", origin),)
 
 
 def _shape(mesh: Mesh) -> object:
@@ -225,19 +268,18 @@ def _record(
     interpreter: Evaluator,
     array: Array,
     before: tuple[Mesh, Spec],
-    after: Spec | None,
+    after: Spec,
     function: str,
     place: Place,
     subject: str | None,
-    computed: bool = False,
+    computed: bool,
 ) -> None:
-    origin = array.laid.origin if array.laid is not None else None
     interpreter.record(
         MoveUse(
             place=place,
             environment=interpreter.environment(),
             verdict=Accepted(),
-            facts=() if origin is None else (Fact("it is laid out by this", origin),),
+            facts=_origin(array),
             function=function,
             mesh=before[0],
             before=before[1],

@@ -57,46 +57,40 @@ along these: reshape it to `(rows, microbatches)` and swap both dimensions, and 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
-from shardlint.laws.core.values import Spec, Unknown, entry_axes
+from shardlint.laws.core.values import Unknown
 from shardlint.laws.placement.array_bytes import array_bytes
-from shardlint.laws.placement.movement import gathered_bytes, resharded_bytes
+from shardlint.laws.placement.movement import gathered_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.uses import MoveUse
+from shardlint.model.uses import GatherUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.movement.gathered_operand import devices_along, sent_whole
 from shardlint.support.sizes import size_text
 
 
-def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
+def check(use: GatherUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report an array that a loop takes apart along a dimension that is split."""
-    if use.after is not None:
+    if not use.loop:
         return
     total = None if isinstance(use.shape, Unknown) else array_bytes(use.shape, use.dtype)
     size = "" if total is None else f", {size_text(total)},"
-    ways, groups = _devices(use), 0 if isinstance(use.shape, Unknown) else use.shape[0]
+    ways, groups = devices_along(use), 0 if isinstance(use.shape, Unknown) else use.shape[0]
     if total is not None and isinstance(groups, int) and 0 < groups < ways:
         # A reshape into fewer groups than devices: as many devices as there are to each group share it.
         what = f"a part in {ways // groups} of the array{size}"
         sent: int | None = gathered_bytes(total // ways, groups)
     else:
-        what, after = f"the whole array{size}", Spec((None, *use.before.entries[1:]))
-        sent = None if total is None else resharded_bytes(use.mesh, use.before, after, total)
+        what = f"the whole array{size}"
+        sent = None if total is None else sent_whole(use, total)
     cost = "" if sent is None else f", for which each sends {size_text(sent)}"
     large = total is not None and total >= settings.replicated_bytes
     yield Problem(
-        f"`{use.function}` takes {use.subject} apart along dimension 0, which {use.before} splits: {what} "
+        f"`{use.function}` takes {use.subject} apart along dimension 0, which {use.spec} splits: {what} "
         f"is gathered on each device{cost}; split another dimension",
         use.place,
         severity=Severity.WARNING if large else Severity.INFO,
     )
-
-
-def _devices(use: MoveUse) -> int:
-    """Return how many devices the first dimension is split over; 0 if it is not known."""
-    sizes = [use.mesh.size_of(axis) for axis in entry_axes(use.before.entries[0])]
-    return math.prod(size if isinstance(size, int) else 0 for size in sizes)
 
 
 RULE = Rule(
@@ -105,6 +99,6 @@ RULE = Rule(
     summary="A loop iterates over a dimension that is split over devices",
     docs=__doc__,
     group=Group.MEMORY,
-    kinds=(MoveUse,),
+    kinds=(GatherUse,),
     check=check,
 )

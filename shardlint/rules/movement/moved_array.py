@@ -77,7 +77,7 @@ from shardlint.support.sizes import size_text
 
 def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report an array of which the devices hold at most half of what they need."""
-    if use.after is None or isinstance(use.shape, Unknown):
+    if isinstance(use.shape, Unknown):
         return
     found, total = movement(use.mesh, use.before, use.after, use.shape), array_bytes(use.shape, use.dtype)
     if found is None or total is None:
@@ -103,7 +103,7 @@ def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
 
 def _amount(use: MoveUse, found: Movement, total: int) -> str:
     """Return what a device sends where the steps of the compiler are known, else what must move at least."""
-    assert use.after is not None and not isinstance(use.shape, Unknown)
+    assert not isinstance(use.shape, Unknown)
     sent = resharded_bytes(use.mesh, use.before, use.after, total)
     if sent is not None:
         return f"each device sends {size_text(sent)}"

@@ -1,0 +1,1 @@
+"""Rules SHL6xx: arrays that must move between devices."""

@@ -1,0 +1,121 @@
+"""# gathered-operand (SHL618)
+
+## What it does
+Finds operations along a dimension that is split over devices for which the compiler gathers the whole array
+on each of them: Fourier transforms, decompositions of matrices, cumulative sums, and slices at a position that
+the data decide, which are read, or written with more than one row (a cache that is split over its length).
+From 64 MiB on (`max-replicated-bytes` sets the limit) it is a warning, below that an information.
+
+## Why is this bad?
+Each device holds the array whole, all do the same work, and all wait for the interconnect: the split saves
+nothing.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("seq",))
+cache = jax.device_put(jnp.zeros((8, 1024, 64)), NamedSharding(mesh, P(None, "seq")))
+
+
+@jax.jit
+def write(cache, new, position):
+    return jax.lax.dynamic_update_slice_in_dim(cache, new, position, axis=1)
+
+
+cache = write(cache, jnp.ones((8, 4, 64)), jnp.int32(3))
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("batch",))
+cache = jax.device_put(jnp.zeros((8, 1024, 64)), NamedSharding(mesh, P("batch")))
+
+
+@jax.jit
+def write(cache, new, position):
+    return jax.lax.dynamic_update_slice_in_dim(cache, new, position, axis=1)
+
+
+cache = write(cache, jnp.ones((8, 4, 64)), jnp.int32(3))
+```
+
+## What JAX says
+Nothing: the compiled code has an all-gather (JAX 0.6.2 to 0.12.0.1). Before JAX 0.12.0 Fourier transforms are
+gathered along whatever is split, the batch included; `jax.shard_map` over the batch keeps each part where it
+is. Along its last dimension alone, a transform of complex numbers is done in parts, which is not reported. On
+Explicit axes JAX raises for some of these, which unsupported-on-sharded-dimension finds.
+
+## References
+- https://github.com/jax-ml/jax/issues/15680
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from shardlint.laws.core.values import Spec, Unknown, entry_axes
+from shardlint.laws.placement.array_bytes import array_bytes
+from shardlint.laws.placement.movement import resharded_bytes
+from shardlint.model.findings import Group, Severity
+from shardlint.model.uses import GatherUse
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.support.sizes import size_text
+
+
+def check(use: GatherUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report an array that is gathered for an operation along a dimension that is split."""
+    if use.loop:
+        return
+    total = None if isinstance(use.shape, Unknown) else array_bytes(use.shape, use.dtype)
+    sent = None if total is None else sent_whole(use, total)
+    size = "" if total is None else f", {size_text(total)},"
+    cost = "" if sent is None else f", for which each sends {size_text(sent)}"
+    large = total is not None and total >= settings.replicated_bytes
+    yield Problem(
+        f"{use.subject} is laid out as {use.spec}, and `{use.function}` does not work on parts along "
+        f"{_dimensions_text(use.dimensions)}: the array{size} is gathered on each device{cost}",
+        use.place,
+        severity=Severity.WARNING if large else Severity.INFO,
+    )
+
+
+def devices_along(use: GatherUse) -> int:
+    """Return how many devices the array is split over along its first gathered dimension; 0 if it is not
+    known."""
+    sizes = [use.mesh.size_of(axis) for axis in entry_axes(use.spec.entries[use.dimensions[0]])]
+    return math.prod(size if isinstance(size, int) else 0 for size in sizes)
+
+
+def sent_whole(use: GatherUse, total: int) -> int | None:
+    """Return the bytes that each device sends where an array of ``total`` bytes is gathered; None if that is
+    not known."""
+    entries = enumerate(use.spec.entries)
+    after = Spec(tuple(None if at in use.dimensions else entry for at, entry in entries))
+    return resharded_bytes(use.mesh, use.spec, after, total)
+
+
+def _dimensions_text(dimensions: tuple[int, ...]) -> str:
+    if len(dimensions) == 1:
+        return f"dimension {dimensions[0]}"
+    return f"the dimensions {', '.join(map(str, dimensions[:-1]))} and {dimensions[-1]}"
+
+
+RULE = Rule(
+    code="SHL618",
+    name="gathered-operand",
+    summary="An operation gathers an array along a dimension that is split over devices",
+    docs=__doc__,
+    group=Group.MEMORY,
+    kinds=(GatherUse,),
+    check=check,
+)

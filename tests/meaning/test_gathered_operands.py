@@ -1,0 +1,135 @@
+"""Operands that the compiler gathers along a split dimension: beside the collectives in the compiled code."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import jax
+import pytest
+from consequences import of_pages, value
+from support.checking import check
+from support.sizes import size
+
+CASES = size("SHARDLINT_GATHER_CASES", 60, 24)
+SHAPE = (16, 64, 128)
+HEADER = """import jax, jax.numpy as jnp, numpy as np
+from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("x", "y"))
+def array(*spec, shape=(16, 64, 128)):
+    return jax.device_put(jnp.ones(shape), NamedSharding(mesh, P(*spec)))
+"""
+#: Calls of the operand ``v``, at position ``i``, by the dimension ``d``.
+CALLS = (
+    "jnp.cumsum(v, {d})", "v.cumprod(axis={d})", "jnp.cumsum(v, axis={n})", "lax.cummax(v, {d})",
+    "lax.cumlogsumexp(v, axis={d}, reverse=True)", "jnp.cumsum(v)",
+    "lax.dynamic_slice_in_dim(v, i, 2, {d})", "lax.dynamic_index_in_dim(v, i, axis={n})",
+    "lax.dynamic_slice(v, (0, i, 0), (16, 3, 128))", "lax.dynamic_slice(v, [i, i, i], [16, 64, 2])",
+    "lax.dynamic_update_slice_in_dim(v, v[:2, :2, :2], i, axis={d})",
+    "lax.dynamic_update_slice(v, jnp.ones((16, 3, 128)), (0, i, 0))",
+)  # fmt: skip
+TRANSFORMS = (
+    "jnp.fft.rfft(v)", "jnp.fft.rfft(v, axis={d})", "jnp.fft.irfft(v.astype(complex), axis={n})",
+    "jnp.fft.rfft2(v)", "jnp.fft.rfftn(v, axes=(0, {d}))", "jnp.fft.fft(v, axis={d})", "jnp.fft.fft2(v)",
+)  # fmt: skip
+MATRICES = (
+    "jnp.linalg.svd(v, compute_uv=False)", "jnp.linalg.qr(v[:, :16, :16])", "jnp.linalg.inv(v @ v.mT)",
+    "jnp.linalg.det(v)", "jnp.linalg.cholesky(v)", "jnp.linalg.eigvalsh(v)", "jnp.linalg.pinv(v)",
+    "jnp.linalg.slogdet(v)",
+)  # fmt: skip
+
+
+def random_spec(rng: random.Random, axes: str = "xy") -> tuple[str | None, ...]:
+    entries: list[str | None] = [None, None, None]
+    for axis, at in zip(rng.sample(axes, rng.randint(1, len(axes))), rng.sample(range(3), 3), strict=False):
+        entries[at] = axis
+    return tuple(entries)
+
+
+def gathers(call: str, operand: str) -> bool:
+    """Return whether XLA gathers the operand, in what a call of it compiles to: the parts along some axis."""
+    program = f"{HEADER}compiled = jax.jit(lambda v, i: {call}).lower({operand}, jnp.int32(3)).compile()\n"
+    pattern = r"= \w+\[([\d,]+)\]\S* all-gather(?:-start)?\("
+    shapes = value(program, f"__import__('re').findall({pattern!r}, compiled.as_text())")
+    return bool(shapes)
+
+
+def told(call: str, operand: str, jitted: bool = True) -> list[str]:
+    """Return what is said of a call of the operand, inside jit or outside, for the release that runs here."""
+    inside = f"jax.jit(lambda v, i: {call})({operand}, jnp.int32(3))\n"
+    outside = f"v, i = {operand}, jnp.int32(3)\nw = {call}\n"
+    target = ".".join(map(str, jax.__version_info__))
+    findings = check(HEADER + (inside if jitted else outside), target=target, preview=True)
+    return [finding.message for finding in findings if finding.code == "SHL618"]
+
+
+def compare(calls: tuple[str, ...], shape: tuple[int, ...], axes: str = "xy") -> int:
+    """Put random calls beside what they compile to, and return how many gather their operand."""
+    rng, gathered = random.Random(len(calls)), 0
+    for number in range(CASES):
+        spec, at = random_spec(rng, axes), rng.randrange(3)
+        call = calls[number % len(calls)].format(d=at, n=at - 3)
+        operand = f"array(*{spec}, shape={shape})"
+        said = told(call, operand)
+        assert bool(told(call, operand, jitted=False)) == bool(said), (call, spec)
+        gathered += bool(said)
+        if said:
+            assert gathers(call, operand), (call, spec, said)
+    return gathered
+
+
+def test_values_are_accumulated_and_slices_searched() -> None:
+    assert compare(CALLS, SHAPE) > CASES // 4
+
+
+def test_transforms() -> None:
+    assert compare(TRANSFORMS, SHAPE) > CASES // 4
+
+
+def test_decompositions() -> None:
+    assert compare(MATRICES, (16, 16, 16)) > CASES // 8
+
+
+#: Calls whose operand is not gathered, along a dimension that is split, as far as its parts allow.
+KEPT = {
+    "jnp.cumsum(v, 0)": (None, "y"),
+    "lax.dynamic_slice_in_dim(v, i, 64, 1)": (None, "y"),
+    "lax.dynamic_slice_in_dim(v, 3, 2, 0)": (None, "y"),
+    "lax.dynamic_update_slice_in_dim(v, v[:, :1], i, 1)": (None, "y"),
+    "lax.dynamic_update_index_in_dim(v, jnp.ones((16, 128)), i, 1)": (None, "y"),
+    "v.at[:, i].set(0.0)": (None, "y"),
+    "jnp.sort(v, axis=1)": (None, "y"),
+    "jnp.linalg.svd(v, compute_uv=False)": ("y",),
+}
+
+
+@pytest.mark.parametrize("call", KEPT)
+def test_what_is_kept_in_parts(call: str) -> None:
+    operand = f"array(*{KEPT[call]})"
+    assert not gathers(call, operand)
+    assert not told(call, operand)
+
+
+def test_where_slices_start_is_known() -> None:
+    assert not told("lax.dynamic_slice_in_dim(v, 3, 2, 1)", "array(None, 'y')")
+    assert not told("lax.dynamic_slice(v, (0, jnp.zeros((), int), i), (16, 2, 128))", "array(None, 'y')")
+
+
+def test_what_is_told() -> None:
+    (message,) = told("jnp.cumsum(v, 1)", "array('x', 'y')")
+    assert message == (
+        'the operand is laid out as P("x", "y"), and `jnp.cumsum` does not work on parts along dimension 1: '
+        "the array, 512 KiB, is gathered on each device, for which each sends 192 KiB"
+    )
+    assert re.search("the dimensions 0 and 1", told("jnp.cumsum(v)", "array('x', 'y')")[0])
+
+
+def test_transforms_in_parts_since_0_12() -> None:
+    program = f"{HEADER}w = jnp.fft.rfft(array('y'))\n"
+    assert "SHL618" in {finding.code for finding in check(program, target="0.11.2", preview=True)}
+    assert "SHL618" not in {finding.code for finding in check(program, target="0.12.0", preview=True)}
+
+
+def test_both_pages_write_the_same() -> None:
+    assert of_pages("SHL618", "bool(np.array_equal(bad.cache, good.cache))")
