@@ -2,9 +2,9 @@
 
 A rule is one file with a page (its docstring), a function ``check(use, settings)`` and a ``RULE``. The
 folders are the hundreds of the codes: `specs` (1xx), `shapes` (2xx), `shard_map` and `device_values` (3xx),
-`meshes` (4xx), `flax` (5xx), `memory`, `movement` and `spec_tables` (6xx), `axis_types` (7xx), `versions` (8xx). `base`
-has the types, `engine` runs rules and settles severities and duplicates, `messages` has wording that several
-rules share.
+`meshes` (4xx), `flax` (5xx), `memory`, `movement` and `spec_tables` (6xx), `axis_types` (7xx), `versions`
+(8xx). `base` has the types, `engine` runs rules and settles severities and duplicates, `messages` has wording
+that several rules share.
 
 Rules never see syntax and never resolve names; an `Unknown` is not a mistake. An error is only what JAX
 raises.

@@ -28,6 +28,7 @@ CALLS = (
     "lax.dynamic_slice(v, (0, i, 0), (16, 3, 128))", "lax.dynamic_slice(v, [i, i, i], [16, 64, 2])",
     "lax.dynamic_update_slice_in_dim(v, v[:2, :2, :2], i, axis={d})",
     "lax.dynamic_update_slice(v, jnp.ones((16, 3, 128)), (0, i, 0))",
+    "v[i]", "v[:, i]", "v[..., i]", "v[None, 2, i]", "v[i, :, 3]", "v[:, i, 4:]", "v[i, i]", "v[i, -1]",
 )  # fmt: skip
 TRANSFORMS = (
     "jnp.fft.rfft(v)", "jnp.fft.rfft(v, axis={d})", "jnp.fft.irfft(v.astype(complex), axis={n})",
@@ -99,6 +100,8 @@ KEPT = {
     "lax.dynamic_update_slice_in_dim(v, v[:, :1], i, 1)": (None, "y"),
     "lax.dynamic_update_index_in_dim(v, jnp.ones((16, 128)), i, 1)": (None, "y"),
     "v.at[:, i].set(0.0)": (None, "y"),
+    "v[:, jnp.stack([i, i])]": (None, "y"),
+    "v[:, 3]": (None, "y"),
     "jnp.sort(v, axis=1)": (None, "y"),
     "jnp.linalg.svd(v, compute_uv=False)": ("y",),
 }

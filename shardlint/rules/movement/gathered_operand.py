@@ -2,9 +2,9 @@
 
 ## What it does
 Finds operations along a dimension that is split over devices for which the compiler gathers the whole array
-on each of them: Fourier transforms, decompositions of matrices, cumulative sums, and slices at a position that
-the data decide, which are read, or written with more than one row (a cache that is split over its length).
-From 64 MiB on (`max-replicated-bytes` sets the limit) it is a warning, below that an information.
+on each of them: Fourier transforms, decompositions of matrices, cumulative sums, and slices at a position
+that the data decide, which are read, or written with more than one row (a cache that is split over its
+length). From 64 MiB on (`max-replicated-bytes` sets the limit) it is a warning, below that an information.
 
 ## Why is this bad?
 Each device holds the array whole, all do the same work, and all wait for the interconnect: the split saves
@@ -81,8 +81,9 @@ def check(use: GatherUse, settings: RuleSettings) -> Iterable[Problem]:
     size = "" if total is None else f", {size_text(total)},"
     cost = "" if sent is None else f", for which each sends {size_text(sent)}"
     large = total is not None and total >= settings.replicated_bytes
+    what = "an index" if use.function == "[]" else f"`{use.function}`"
     yield Problem(
-        f"{use.subject} is laid out as {use.spec}, and `{use.function}` does not work on parts along "
+        f"{use.subject} is laid out as {use.spec}, and {what} does not work on parts along "
         f"{_dimensions_text(use.dimensions)}: the array{size} is gathered on each device{cost}",
         use.place,
         severity=Severity.WARNING if large else Severity.INFO,

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from shardlint.inference.domain.values import Array, ShardingValue
+from shardlint.inference.domain.values import Array, ShardingValue, Value, is_none
 from shardlint.inference.evaluation.call import Call, CannotBind
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.operands import Stop
+from shardlint.inference.overlays.jax.explicit.primitives import Open
 from shardlint.inference.overlays.jax.explicit.recording import short_name
+from shardlint.inference.overlays.jax.explicit.rules.indexing import kind_of, spelled
+from shardlint.inference.overlays.jax.lax.shapes import is_data
 from shardlint.inference.overlays.jax.operations import operation_of
 from shardlint.inference.overlays.jax.sharding.movement import layout, note_gathered, split_by
+from shardlint.laws.core.values import Mesh, Spec
+from shardlint.model.spans import Place
 
 
 def note_operand(call: Call, name: str) -> None:
@@ -19,16 +25,48 @@ def note_operand(call: Call, name: str) -> None:
     array = next(iter(call.arguments.values()), None)
     if operation is None or operation.gathered is None or not isinstance(array, Array) or not array.shape:
         return
-    context = call.interpreter.context
-    home = array.laid if context.in_jit is True else array.committed
-    known = layout(home) if isinstance(home, ShardingValue) else None
-    split = frozenset() if known is None or context.mapped else split_by(*known)
-    if known is None or not split:
+    found = _split(call.interpreter, array)
+    if found is None:
         return
     try:
-        found = operation.gathered(call, array, split)
+        dimensions = operation.gathered(call, array, split_by(*found))
     except (Stop, CannotBind):
         return
-    if found:
+    _note(call.interpreter, array, found, dimensions, short_name(name), call.place)
+
+
+def note_index(interpreter: Evaluator, array: Array, key: Value, place: Place) -> None:
+    """Record an array that is indexed by a number, known to the data alone, along a dimension that is
+    certainly split: XLA gathers it (JAX 0.10.2 and 0.12.0.1). Arrays of indices are looked up in parts."""
+    found = _split(interpreter, array)
+    if found is None or array.shape is None:
+        return
+    try:
+        items = [item for item in spelled(key, len(array.shape)) if not is_none(item)]
+        kinds = [kind_of(item) for item in items]
+    except Open:
+        return
+    searched = frozenset(at for at, item in enumerate(items) if kinds[at] == "scalar" and is_data(item))
+    if "array" not in kinds:
+        _note(interpreter, array, found, searched & split_by(*found), "[]", place)
+
+
+def _split(interpreter: Evaluator, array: Array) -> tuple[Mesh, Spec] | None:
+    """Return the layout of an array that Auto axes certainly split; None if none is known to."""
+    context = interpreter.context
+    home = array.laid if context.in_jit is True else array.committed
+    known = layout(home) if isinstance(home, ShardingValue) else None
+    return None if known is None or context.mapped or not split_by(*known) else known
+
+
+def _note(
+    interpreter: Evaluator,
+    array: Array,
+    known: tuple[Mesh, Spec],
+    dimensions: frozenset[int],
+    function: str,
+    place: Place,
+) -> None:
+    if dimensions:
         subject = f"`{array.name}`" if array.name else "the operand"
-        note_gathered(call.interpreter, array, known, found, short_name(name), call.place, subject)
+        note_gathered(interpreter, array, known, dimensions, function, place, subject)

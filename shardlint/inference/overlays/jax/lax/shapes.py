@@ -146,13 +146,14 @@ def searched(call: Call, array: Array, split: frozenset[int]) -> frozenset[int]:
         at
         for at, start in starts.items()
         if at in split
-        and _is_data(start)
+        and is_data(start)
         and equal(sizes[at], shape[at]) is False
         and (part is None or equal(sizes[at], 1) is False)
     )
 
 
-def _is_data(start: Value) -> bool:
+def is_data(start: Value) -> bool:
+    """Return whether an index is known to the data alone, and not to the compiler."""
     return isinstance(start, Array) and not start.numpy and start.made is None
 
 

@@ -40,8 +40,8 @@ def indexed(t: Trace, call: Call) -> ArrayType:
     """``x[key]``."""
     array, key = call.args
     x = t.operand(array)
-    items = _spelled(key, rank(x))
-    plain = {_kind(item) for item in items} <= {"integer", "slice", "None"}
+    items = spelled(key, rank(x))
+    plain = {kind_of(item) for item in items} <= {"integer", "slice", "None"}
     if not t.eager or not plain or not any(entries_of(x)):
         return taken(t, x, key)
     # Of an array that is concrete, and lies on several devices, JAX gathers what is cut out.
@@ -69,8 +69,8 @@ def _refused(t: Trace, x: ArrayType, items: Sequence[Value]) -> bool:
 
 def taken(t: Trace, x: ArrayType, key: Value) -> ArrayType:
     """``x[key]`` of integers, slices, ``...`` and None; or of one array of integers."""
-    items = _spelled(key, rank(x))
-    kinds = {_kind(item) for item in items}
+    items = spelled(key, rank(x))
+    kinds = {kind_of(item) for item in items}
     if kinds <= {"integer", "slice", "None"}:
         return _sliced(t, x, items)
     if kinds <= {"scalar", "integer", "slice", "None"}:
@@ -78,7 +78,7 @@ def taken(t: Trace, x: ArrayType, key: Value) -> ArrayType:
     return _gathered(t, x, items)
 
 
-def _spelled(key: Value, width: int) -> list[Value]:
+def spelled(key: Value, width: int) -> list[Value]:
     """Return the indices, with slices for ``...`` and for missing dimensions."""
     items = list(key.items) if isinstance(key, Tuple) else [key]
     used = sum(not is_none(item) and not _is_dots(item) for item in items)
@@ -95,7 +95,8 @@ def _is_dots(item: Value) -> bool:
     return isinstance(item, Const) and item.value is ...
 
 
-def _kind(item: Value) -> str:
+def kind_of(item: Value) -> str:
+    """Return the kind of an index: an array of rank 0 is a scalar."""
     if is_none(item):
         return "None"
     if isinstance(item, Slice):
@@ -260,7 +261,7 @@ def updated(t: Trace, call: Call) -> ArrayType:
     x = t.operand(array)
     if given(out):
         return t.iota(shape_of(x), out)
-    items = _spelled(key, rank(x))
+    items = spelled(key, rank(x))
     y = t.operand(update)
     starts: list[int] = []
     collapsed: list[int] = []
@@ -275,7 +276,7 @@ def updated(t: Trace, call: Call) -> ArrayType:
             continue
         axis += 1
         size = shape_of(x)[axis]
-        kind = _kind(item)
+        kind = kind_of(item)
         if kind == "slice" and isinstance(item, Slice):
             if not is_none(item.step) and as_dim(item.step) != 1:
                 raise Open
@@ -308,7 +309,7 @@ def gotten(t: Trace, call: Call) -> ArrayType:
     x, out = t.operand(array), call.kwargs.get("out_sharding")
     if not given(out):
         return taken(t, x, key)
-    if {_kind(item) for item in _spelled(key, rank(x))} <= {"integer", "slice", "None", "scalar"}:
+    if {kind_of(item) for item in spelled(key, rank(x))} <= {"integer", "slice", "None", "scalar"}:
         # Slices ignore out_sharding.
         return taken(t, x, key)
     return t.iota(t.result_shape(), out)
