@@ -89,7 +89,7 @@ def _joined(call: Call, name: str, operands: Sequence[Value], result: Value) -> 
 def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Place | None) -> Value:
     """Return the result of a binary operator on arrays."""
     result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
-    found = varying.computed(interpreter, result, relevant(interpreter, symbol, (x, y)))
+    found = varying.computed(interpreter, result, relevant(interpreter, symbol, (x, y)), operator=symbol not in ("**", "%"))
     if symbol != "@" and interpreter.context.bound_axes:
         note_combined(interpreter, (x, y), found, place)
         note_numbers(interpreter, (x, y), place)
@@ -113,7 +113,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
 def negated(interpreter: Evaluator, symbol: str, x: Array, place: Place) -> Value:
     """Return the result of an operator of one array."""
     found = finish_operator(interpreter, symbol, (x,), unary(symbol, x), place)
-    found = varying.computed(interpreter, found, (x,))
+    found = varying.computed(interpreter, found, (x,), operator=True)
     if isinstance(found, Array) and x.traits:
         kept = frozenset(trait for trait in x.traits if trait[0] in split_dimensions.SCALES)
         found = replace(found, traits=found.traits | kept)

@@ -71,10 +71,17 @@ def _is_empty(result: Value) -> bool:
     return isinstance(result, Array) and result.shape is not None and 0 in result.shape
 
 
-def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], sure: bool = True) -> Value:
+def computed(
+    interpreter: Evaluator,
+    result: Value,
+    operands: Iterable[Value],
+    sure: bool = True,
+    operator: bool = False,
+) -> Value:
     """Return the result with arrays that vary as their operands do.
 
-    One of several results may depend on one of the arrays only; or on none, unless ``sure``.
+    One of several results may depend on one of the arrays only; or on none, unless ``sure``. Functions that
+    look up or choose elements leave out empty arrays, an ``operator`` does not (JAX 0.10.2).
     """
     context = interpreter.context
     if not context.bound_axes:
@@ -84,7 +91,7 @@ def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], s
     # A result depends on an operand also where its value is the same for each.
     follows = is_following(context)
     made = combined(parts, checked=follows or context.check_vma is True)
-    if not sure or (follows and any(map(_may_be_empty, values))):
+    if not sure or (follows and not operator and any(map(_may_be_empty, values))):
         made = Variation(NO_AXES, made.perhaps, made.equal)
     elif not isinstance(result, Array):
         arrays = [variation_of(value).surely for value in values if _holds_array(value)]

@@ -122,8 +122,13 @@ TABLE: dict[str, Callable[[Call], Value]] = {
 }
 
 
-def _attribute(_: Evaluator, value: Devices, name: str, __: Place) -> Value:
+def _attribute(interpreter: Evaluator, value: Devices, name: str, _: Place) -> Value:
     """Evaluate ``value.name``."""
+    if value.shape == () and one_process(interpreter):
+        if name == "process_index":
+            return Const(0)
+        if name == "id" and value.ids is not None:
+            return Const(value.ids[0])
     if name == "reshape":
         return Bound(Native("reshape", reshape_devices), value)
     if name in device_arrays.ATTRIBUTES:

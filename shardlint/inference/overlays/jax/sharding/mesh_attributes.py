@@ -112,7 +112,7 @@ _READERS: dict[str, Callable[[MeshValue], Value]] = {
     # The empty mesh has size 0, though the empty product is 1.
     "size": lambda value: integer(value.mesh.device_count if value.mesh.names else 0),
     "empty": lambda value: Const(not value.mesh.names or 0 in value.mesh.sizes),
-    "devices": lambda value: Devices(value.mesh.sizes, numpy=True, origin=value.origin),
+    "devices": lambda value: Devices(value.mesh.sizes, numpy=True, origin=value.origin, ids=value.ids),
     "device_ids": lambda value: Array(value.mesh.sizes, "int64", numpy=True),
     "abstract_mesh": lambda value: replace(value, mesh=replace(value.mesh, abstract=True)),
     "_name_to_type": lambda value: DictValue(
