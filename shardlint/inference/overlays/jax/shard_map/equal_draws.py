@@ -89,7 +89,8 @@ def _joined(call: Call, name: str, operands: Sequence[Value], result: Value) -> 
 def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Place | None) -> Value:
     """Return the result of a binary operator on arrays."""
     result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
-    found = varying.computed(interpreter, result, relevant(interpreter, symbol, (x, y)), operator=symbol not in ("**", "%"))
+    read = relevant(interpreter, symbol, (x, y))
+    found = varying.computed(interpreter, result, read, operator=symbol not in ("**", "%"))
     if symbol != "@" and interpreter.context.bound_axes:
         note_combined(interpreter, (x, y), found, place)
         note_numbers(interpreter, (x, y), place)
