@@ -52,7 +52,10 @@ _LIBRARIES = {
         "flax.logical.param_with_axes", "flax.nnx.module", "flax.common.training",
         "flax.pmap.device_copies", "flax.pmap.batch_helpers",
     ),
-    "optax": ("optax.factored", "optax.losses", "optax.state_classes", "optax.states", "optax.wrappers"),
+    "optax": (
+        "optax.factored", "optax.losses", "optax.state_classes", "optax.states", "optax.trees",
+        "optax.wrappers",
+    ),
     "equinox": ("equinox.modules",),
     "einops": ("einops",),
     "orbax": ("orbax",),

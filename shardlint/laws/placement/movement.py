@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec, entry_axes
 from shardlint.laws.placement.checks import is_axis, parts
+from shardlint.laws.versions.era import since
 from shardlint.support.lazy_dataclass import dataclass
 
 #: Layouts on more devices than this are not compared device by device.
@@ -95,6 +96,19 @@ def _block(place: dict[str, tuple[int, int]], spec: Spec, shape: list[int]) -> _
             return None
         block.append((index * (size // ways), (index + 1) * (size // ways)))
     return tuple(block)
+
+
+def gathered_by_transform(split: frozenset[int], axes: Sequence[int], real: bool) -> frozenset[int]:
+    """Return the dimensions of those that are split along which the operand is gathered on each device.
+
+    ``axes`` are transformed, the last of them first; ``real``: to or from real numbers. Before JAX 0.12.0 XLA
+    gathers whatever is split, batches too; since then only along dimensions that it transforms. Along the
+    last one alone it transforms complex numbers in parts (`HandleFft`): nothing is said of that.
+    """
+    last = axes[-1]
+    if last in split and not real:
+        return frozenset()
+    return split & frozenset(axes) if since("0.12.0") else split
 
 
 def gathered_bytes(part: int, ways: int) -> int:

@@ -21,7 +21,7 @@ from shardlint.inference.overlays.arrays.operands import (
 from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.operations import Gathered, Operation
 from shardlint.laws.core.dims import Dim
-from shardlint.laws.placement.gathered_transforms import gathered_by_transform
+from shardlint.laws.placement.movement import gathered_by_transform
 
 _COMPLEX = {"float64": "complex128", "complex128": "complex128"}
 _REAL = {"float64": "float64", "complex128": "float64"}
