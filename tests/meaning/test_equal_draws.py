@@ -34,6 +34,25 @@ BODIES: dict[str, bool] = {
     "lambda x, k: varied(jax.vmap(lambda r, q: r + random.normal(q, r.shape))(x, random.split(k, 8)))": True,
     "lambda x, k: varied(net.apply({}, x, True, rngs={'dropout': k, 'noise': k}))": True,
     "lambda x, k: varied(random.categorical(k, x[:, :, None] * jnp.ones(4), -1).astype(float))": True,
+    "lambda x, k: varied(jax.vmap(lambda r, q: r + random.normal(q))(x, random.split(k, 8)))": True,
+    "lambda x, k: varied(jax.vmap(lambda r, q: r + random.normal(q), (1, 0), 1)(x.T, random.split(k, 8)).T)": True,
+    "lambda x, k: varied(jax.vmap(lambda i, r: r + random.normal(random.fold_in(k, i)))(jnp.arange(8), x))": True,
+    "lambda x, k: varied(jax.vmap(lambda q, r: random.categorical(q, r))(random.split(k, 8), x)[:, None] + 0.)": True,
+    "lambda x, k: varied(jax.vmap(lambda a: a[1] * random.bernoulli(a[0]))((random.split(k, 8), x)))": True,
+    "lambda x, k: varied(jax.vmap(jax.vmap(lambda q, r: r + random.normal(q), (0, None)))("
+    "random.split(k, (8, 3)), x).mean(1))": True,
+    "lambda x, k: varied(jax.vmap(lambda s: jax.vmap(lambda q, r: r + random.normal(q))(s, x))("
+    "random.split(k, (3, 8))).mean(0))": True,
+    "lambda x, k: varied(jax.vmap(lambda r, q: r + random.normal(random.fold_in(q, lax.axis_index('x'))))("
+    "x, random.split(k, 8)))": False,
+    "lambda x, k: varied(jax.vmap(lambda i, r: r + random.normal(random.fold_in(k, i)))("
+    "lax.axis_index('x') * 8 + jnp.arange(8), x))": False,
+    "lambda x, k: varied(jax.vmap(lambda r, q: r + random.normal(q))("
+    "x, lax.dynamic_slice_in_dim(random.split(k, 16), lax.axis_index('x') * 8, 8)))": False,
+    "lambda x, k: varied(jax.vmap(lambda q: x * random.normal(q))(random.split(k, 3)).mean(0))": False,
+    "lambda x, k: varied(jax.vmap(lambda r: r + random.normal(k))(x))": False,
+    "lambda x, k: varied(jax.vmap(lambda r: jax.vmap(lambda q: r * random.normal(q))(random.split(k, 3)).mean(0))(x))": False,
+    "lambda x, k: varied(jax.vmap(lambda r, q: r @ random.normal(q, (8, 8)))(x, random.split(k, 8)))": False,
     "lambda x, k: varied(x + random.normal(random.fold_in(k, lax.axis_index('x')), x.shape))": False,
     "lambda x, k: varied(x + random.normal(random.split(k, 2)[lax.axis_index('x')], x.shape))": False,
     "lambda x, k: varied(x @ random.normal(k, (8, 8)))": False,
@@ -58,6 +77,7 @@ SHARED = (
     "on(lambda x, k: lax.pcast(x + random.normal(k, x.shape), ('x', 'y'), to='varying'), P())",
     "on(lambda x, k: varied(lax.all_gather(x, 'x', tiled=True) + random.normal(k, (16, 8))), P('x'))",
     "on(lambda x, k: lax.pcast(lax.psum(x, 'x') + random.normal(k, x.shape), ('x', 'y'), to='varying'))",
+    "on(lambda x, k: varied(jax.vmap(lambda r, q: r + random.normal(q))(x, random.split(k, 16))), P(None, 'x'))",
     "on(lambda x, k: varied(x + random.normal(k[0], x.shape)), keys=P('x'), key=random.split(random.key(0)))",
 )
 

@@ -43,6 +43,7 @@ class Trait(StrEnum):
     devices. ROWS: what such integers pick along the first dimension of an array, of which each device has a
     part, and PICKED: along another, for each row. SPREAD: the variance of this device's part of the data, or
     its root; EXTREME: the place of the largest or smallest element of the part.
+    EXAMPLE: one of those that a `vmap` maps over along a dimension of which each device has a part.
     """
 
     SPLIT = "split"
@@ -77,6 +78,7 @@ class Trait(StrEnum):
     PICKED = "picked"
     SPREAD = "spread"
     EXTREME = "extreme"
+    EXAMPLE = "example"
 
 
 #: Traits of numbers that lose them unless they are only added up.

@@ -11,7 +11,7 @@ from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, U
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Entry, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Cause, Rejected
-from shardlint.laws.transforms.varying import CONSTANT, NO_TRAITS, UNKNOWN, Trait, Variation
+from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, NO_TRAITS, UNKNOWN, Axes, Trait, Variation
 from shardlint.model.uses import OperationUse
 
 
@@ -19,11 +19,12 @@ class Mapped:
     """The arrays that one call maps over, and the axes along which their mapped dimensions are sharded.
 
     ``beside`` are arrays that are not mapped over. ``axis`` is the name of the devices of a `pmap`, each of
-    which has an example of its own.
+    which has an example of its own. ``split`` are the Manual axes that split what is mapped over.
     """
 
-    def __init__(self, axis: str | None = None) -> None:
+    def __init__(self, axis: str | None = None, split: Axes = NO_AXES) -> None:
         self.axis = axis
+        self.split = split
         self.beside: list[Array] = []
         self.operands: list[tuple[ArrayType, int]] = []
         self.entries: list[Entry] = []
@@ -45,7 +46,8 @@ class Mapped:
         """Return the example of each device of a `pmap`: another part of the data, unless the stack is one of
         copies, or may be. That a program gives all devices the same data is no mistake (tests do)."""
         if self.axis is None:
-            return one
+            examples = {(Trait.EXAMPLE, axis) for axis in self.split}
+            return replace(one, traits=one.traits | examples) if examples else one
         axes, held = frozenset({self.axis}), CONSTANT if stack.numpy else stack.variation
         if COPIES in held.equal:
             return one.vary(replace(held, equal=held.equal - {COPIES}))
@@ -58,7 +60,8 @@ class Mapped:
         """Return the variation of a stack of results, which outside of a `pmap` varies over nothing. That all
         are equal, or certainly are not, is kept for another call."""
         if self.axis is None:
-            return variation
+            ended = {(Trait.EXAMPLE, axis) for axis in self.split}
+            return replace(variation, traits=variation.traits - ended) if ended else variation
         axes = frozenset({self.axis})
         if variation.never(self.axis):
             return replace(variation, equal=variation.equal - axes | {COPIES}, traits=NO_TRAITS)

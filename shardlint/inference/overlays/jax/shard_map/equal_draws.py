@@ -39,7 +39,7 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.laws.transforms.varying import Axes, Trait, never_over
+from shardlint.laws.transforms.varying import NO_AXES, Axes, Trait, never_over
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
 
@@ -139,9 +139,12 @@ def _drawn(call: Call, result: Value) -> Value:
         same = never_over(variation_of(key), manual)
         if same and isinstance(result, Array):
             for data in rest:
-                _note(call.interpreter, same, data, result, call.place, call.place)
+                met = same if _has_rows_of(data, result) else same & _examples(key) & _examples(data)
+                _note(call.interpreter, met, data, _keys_made_at(key, call.place), call.place)
             traits = result.traits | {(Trait.DRAWN, axis) for axis in same if result.variation.never(axis)}
-            return replace(result, traits=traits, drawn_at=call.place)
+            return replace(result, traits=traits, drawn_at=_keys_made_at(key, call.place))
+    elif call.name == "jax.random.split" and isinstance(result, Array):
+        return replace(result, drawn_at=call.place)
     elif call.name in _DIVIDING and len(call.args) == 2:
         x, y = call.args
         return divided(rescaled(call.interpreter, "/", x, y, result), x, y)
@@ -161,10 +164,10 @@ def note_combined(
     for one in operands:
         if isinstance(one, Array) and one.traits and place is not None and isinstance(result, Array):
             same = one.variation.axes_of(Trait.DRAWN)
-            aligned = same and _is_aligned(one, result)
-            for other in operands if aligned else ():
-                if isinstance(other, Array) and _is_aligned(other, result):
-                    _note(interpreter, same, other, result, one.drawn_at or place, place)
+            for other in operands if same else ():
+                aligned = _is_aligned(one, result) and _is_aligned(other, result)
+                met = same if aligned else same & _examples(one) & _examples(other)
+                _note(interpreter, met, other, one.drawn_at or place, place)
 
 
 def note_layer(interpreter: Evaluator, key: Value | None, data: Value, place: Place, used_at: Place) -> None:
@@ -172,14 +175,26 @@ def note_layer(interpreter: Evaluator, key: Value | None, data: Value, place: Pl
     key."""
     manual = manual_axes(interpreter.context)
     if manual and isinstance(key, Array) and isinstance(data, Array):
-        _note(interpreter, never_over(variation_of(key), manual), data, data, place, used_at)
+        same = never_over(variation_of(key), manual)
+        met = same if _has_rows_of(data, data) else same & _examples(key) & _examples(data)
+        _note(interpreter, met, data, _keys_made_at(key, place), used_at)
 
 
-def _note(
-    interpreter: Evaluator, same: Axes, data: Value, result: Array, place: Place, used_at: Place
-) -> None:
+def _keys_made_at(key: Value, place: Place) -> Place:
+    """Return the place where a body makes a key for each of the examples of a `vmap`, which is to be changed;
+    that of the draw for other keys."""
+    made = isinstance(key, Array) and key.drawn_at if _examples(key) else None
+    return made or place
+
+
+def _examples(value: Value) -> Axes:
+    """Return the axes that split a dimension along which a `vmap` maps over a value and others."""
+    return value.variation.axes_of(Trait.EXAMPLE) if isinstance(value, Array) else NO_AXES
+
+
+def _note(interpreter: Evaluator, same: Axes, data: Value, place: Place, used_at: Place) -> None:
     """Record random numbers that are the same along axes over which ``data`` is split."""
-    if not isinstance(data, Array) or not _has_rows_of(data, result):
+    if not same or not isinstance(data, Array):
         return
     bound = interpreter.context.bound_axes
     sizes = {} if isinstance(bound, Unknown) else dict(bound)
@@ -193,14 +208,14 @@ def _note(
     record_of_value(interpreter, "jax.random(equal)", Accepted(), place, facts=facts, silent=silent)
 
 
-def _is_aligned(operand: Array, result: Array) -> bool:
+def _is_aligned(operand: Value, result: Array) -> bool:
     """Return whether an operand has as many dimensions as a result, the first of the same size."""
-    same_rank = len(operand.shape or ()) == len(result.shape or ())
-    return same_rank and _has_rows_of(operand, result)
+    shape = operand.shape if isinstance(operand, Array) else None
+    return len(shape or ()) == len(result.shape or ()) and _has_rows_of(operand, result)
 
 
-def _has_rows_of(data: Array, result: Array) -> bool:
+def _has_rows_of(data: Value, result: Array) -> bool:
     """Return whether the first dimension of both has the same size, other than 1."""
-    if not data.shape or not result.shape:
+    if not isinstance(data, Array) or not data.shape or not result.shape:
         return False
     return equal(data.shape[0], result.shape[0]) is True and equal(data.shape[0], 1) is not True

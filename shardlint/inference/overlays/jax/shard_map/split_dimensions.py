@@ -35,7 +35,7 @@ from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.laws.transforms.varying import Axes, Trait
+from shardlint.laws.transforms.varying import NO_AXES, Axes, Trait
 from shardlint.model.spans import Place
 
 _REDUCTIONS = frozenset("sum mean var std nansum nanmean".split())
@@ -52,6 +52,20 @@ def cut(names: Sequence[str], spec: Spec, rank: int) -> ShardingValue:
     entries = (*spec.entries, *(None,) * (rank - len(spec.entries)))[:rank]
     mesh = Mesh(tuple(names), (1,) * len(names), (AxisType.EXPLICIT,) * len(names))
     return ShardingValue(MeshValue(mesh), SpecValue(Spec(entries)))
+
+
+def axes_along(array: Array, dimension: int) -> Axes:
+    """Return the axes that are known to split a dimension of a shard, not counted from the end."""
+    spec = split_of(array)
+    return NO_AXES if spec is None else frozenset(entry_axes(spec.entries[dimension]))
+
+
+def without_dimension(array: Array, dimension: int) -> ShardingValue | None:
+    """Return the layout of what lies along a dimension of a shard, one of them; None if it is not known."""
+    spec, home = split_of(array), array.laid
+    if spec is None or home is None:
+        return None
+    return replace(home, spec=SpecValue(Spec(spec.entries[:dimension] + spec.entries[dimension + 1 :])))
 
 
 def followed(call: Call, name: str, result: Value) -> Value:

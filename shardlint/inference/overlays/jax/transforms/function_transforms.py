@@ -26,9 +26,10 @@ from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.type_conversion import in_type, struct_type
 from shardlint.inference.overlays.jax.explicit.vmap import Mapped
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_means, note_multiplied
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import without_dimension
 from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import refuse_constraints, refuse_reshards
-from shardlint.inference.overlays.jax.transforms.vmap_arguments import refuse_mapping
+from shardlint.inference.overlays.jax.transforms.vmap_arguments import mapped_axes, refuse_mapping
 from shardlint.inference.overlays.pytrees.prefixes import (
     NO_PATH,
     arrays_at,
@@ -151,7 +152,8 @@ def _mapped(
     if len(axes) != len(call.args) or None in static:
         axes, static = (Unknown("in_axes"),) * len(call.args), frozenset()
     sizes: list[Dim] = []
-    mapped = Mapped(as_str(options["axis_name"]) if over_devices else None)
+    devices = as_str(options["axis_name"]) if over_devices else None
+    mapped = Mapped(devices, mapped_axes(call, axes))
     args = [
         arg if i in static else _strip(prepare(arg), axis, sizes, mapped)
         for i, (arg, axis) in enumerate(zip(call.args, axes, strict=True))
@@ -222,7 +224,8 @@ def _strip(tree: Value, axis: Value, sizes: list[Dim], mapped: Mapped) -> Value:
         sizes.append(array.shape[position])
         shape = array.shape[:position] + array.shape[position + 1 :]
         typed = mapped.strip(array, position)
-        one = replace(array, shape=shape, sharding=None, numpy=False, struct=False, typed=typed)
+        laid = without_dimension(array, position)
+        one = replace(array, shape=shape, sharding=None, numpy=False, struct=False, typed=typed, laid=laid)
         return mapped.example(array, one)
 
     return map_arrays(tree, strip)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from shardlint.inference.domain.values import (
     Array,
@@ -20,7 +20,8 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.pytrees.prefixes import arrays_at, map_arrays, scalar
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import axes_along
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in, map_arrays, scalar
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim
@@ -33,6 +34,7 @@ from shardlint.laws.core.witness_data import (
     call_data,
     devices_data,
 )
+from shardlint.laws.transforms.varying import NO_AXES, Axes
 from shardlint.laws.transforms.vmap import Leaf, judge_mapped, judge_over_devices
 
 
@@ -114,3 +116,26 @@ def _leaves(tree: Value, axis: Value, subject: str) -> Iterator[Leaf]:
             yield from _leaves(array, axis, at)
     elif isinstance(tree, Array) and tree.shape is not None and (number := as_int(axis)) is not None:
         yield Leaf(f"`{tree.name}`" if tree.name else subject, tree.shape, number)
+
+
+def mapped_axes(call: Call, axes: Sequence[Value]) -> Axes:
+    """Return the axes of an enclosing shard_map that split a dimension which is mapped over."""
+    if not call.interpreter.context.bound_axes:
+        return NO_AXES
+    return NO_AXES.union(*[_axes(arg, axis) for arg, axis in zip(call.args, axes, strict=True)])
+
+
+def _axes(tree: Value, axis: Value) -> Axes:
+    nested, items = as_items(axis), as_items(tree)
+    if nested is not None:
+        pairs = zip(items, nested, strict=True) if items is not None and len(items) == len(nested) else ()
+        return NO_AXES.union(*[_axes(item, one) for item, one in pairs])
+    if (number := as_int(axis)) is None:
+        return NO_AXES
+    return NO_AXES.union(
+        *[
+            axes_along(array, number % len(array.shape))
+            for array in arrays_in(tree)
+            if array.shape is not None and -len(array.shape) <= number < len(array.shape)
+        ]
+    )
