@@ -20,6 +20,8 @@ class Net(nn.Module):
         x = nn.Dropout(0.5)(x, deterministic=not train)
         return x + (random.normal(self.make_rng("noise"), x.shape) if train else 0)
 net = Net()
+def mapped(body, *args, axes=0):
+    return varied(jax.vmap(body, axes)(*args))
 def varied(x):
     return lax.pcast(x, "y", to="varying")
 """
@@ -35,9 +37,9 @@ BODIES: dict[str, bool] = {
     "lambda x, k: varied(net.apply({}, x, True, rngs={'dropout': k, 'noise': k}))": True,
     "lambda x, k: varied(random.categorical(k, x[:, :, None] * jnp.ones(4), -1).astype(float))": True,
     "lambda x, k: varied(jax.vmap(lambda r, q: r + random.normal(q))(x, random.split(k, 8)))": True,
-    "lambda x, k: varied(jax.vmap(lambda r, q: r + random.normal(q), (1, 0), 1)(x.T, random.split(k, 8)).T)": True,
-    "lambda x, k: varied(jax.vmap(lambda i, r: r + random.normal(random.fold_in(k, i)))(jnp.arange(8), x))": True,
-    "lambda x, k: varied(jax.vmap(lambda q, r: random.categorical(q, r))(random.split(k, 8), x)[:, None] + 0.)": True,
+    "lambda x, k: mapped(lambda r, q: r + random.normal(q), x.T, random.split(k, 8), axes=(1, 0))": True,
+    "lambda x, k: mapped(lambda i, r: r + random.normal(random.fold_in(k, i)), jnp.arange(8), x)": True,
+    "lambda x, k: mapped(lambda q, r: random.categorical(q, r), random.split(k, 8), x)[:, None] + 0.0": True,
     "lambda x, k: varied(jax.vmap(lambda a: a[1] * random.bernoulli(a[0]))((random.split(k, 8), x)))": True,
     "lambda x, k: varied(jax.vmap(jax.vmap(lambda q, r: r + random.normal(q), (0, None)))("
     "random.split(k, (8, 3)), x).mean(1))": True,
@@ -51,7 +53,7 @@ BODIES: dict[str, bool] = {
     "x, lax.dynamic_slice_in_dim(random.split(k, 16), lax.axis_index('x') * 8, 8)))": False,
     "lambda x, k: varied(jax.vmap(lambda q: x * random.normal(q))(random.split(k, 3)).mean(0))": False,
     "lambda x, k: varied(jax.vmap(lambda r: r + random.normal(k))(x))": False,
-    "lambda x, k: varied(jax.vmap(lambda r: jax.vmap(lambda q: r * random.normal(q))(random.split(k, 3)).mean(0))(x))": False,
+    "lambda x, k: mapped(lambda r: (r * jax.vmap(random.normal)(random.split(k, 3))[:, None]).sum(0), x)": False,
     "lambda x, k: varied(jax.vmap(lambda r, q: r @ random.normal(q, (8, 8)))(x, random.split(k, 8)))": False,
     "lambda x, k: varied(x + random.normal(random.fold_in(k, lax.axis_index('x')), x.shape))": False,
     "lambda x, k: varied(x + random.normal(random.split(k, 2)[lax.axis_index('x')], x.shape))": False,
@@ -77,7 +79,7 @@ SHARED = (
     "on(lambda x, k: lax.pcast(x + random.normal(k, x.shape), ('x', 'y'), to='varying'), P())",
     "on(lambda x, k: varied(lax.all_gather(x, 'x', tiled=True) + random.normal(k, (16, 8))), P('x'))",
     "on(lambda x, k: lax.pcast(lax.psum(x, 'x') + random.normal(k, x.shape), ('x', 'y'), to='varying'))",
-    "on(lambda x, k: varied(jax.vmap(lambda r, q: r + random.normal(q))(x, random.split(k, 16))), P(None, 'x'))",
+    "on(lambda x, k: mapped(lambda r, q: r + random.normal(q), x, random.split(k, 16)), P(None, 'x'))",
     "on(lambda x, k: varied(x + random.normal(k[0], x.shape)), keys=P('x'), key=random.split(random.key(0)))",
 )
 

@@ -3,7 +3,8 @@
 ## What it does
 Finds random numbers in a body of `shard_map`, or of a `pmap` with an axis name, that are drawn with one key
 on all devices of an axis, and meet data, element by element, of which each device has another part: dropout
-(of linen, nnx and Equinox), noise, sampling.
+(of linen, nnx and Equinox), noise, sampling. Where a `vmap` maps over keys and split data together, each
+example has a draw of its own, and the place is that where the body makes the keys.
 
 ## Why is this bad?
 Every device draws the same numbers. With 8 devices there is noise for one eighth of the batch, eight times:

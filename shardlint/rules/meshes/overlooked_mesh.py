@@ -3,7 +3,8 @@
 ## What it does
 Finds constraints that are skipped because the mesh is set in one way and asked for in the other: Flax's
 logical constraints under ``with mesh:``, and functions of the program that find no mesh and return their
-array as it is. `jax.sharding.get_abstract_mesh` does not see ``with mesh:``, and
+array as it is; and logical constraints that are compiled under rules while no mesh is set, though their array
+lies on one. `jax.sharding.get_abstract_mesh` does not see ``with mesh:``, and
 ``thread_resources.env.physical_mesh`` does not see `jax.set_mesh`.
 
 ## Why is this bad?
@@ -79,6 +80,8 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report a mesh that a constraint does not find."""
     if use.silent is not None and use.function == "jax.sharding.NamedSharding(None)":
         yield Problem(f"{use.silent}, without its constraint: give it the mesh", use.place, Severity.INFO)
+    if use.silent is not None and use.function == "linen.with_logical_constraint(no mesh)":
+        yield Problem(f"{use.silent}; enter `with jax.set_mesh(mesh):` around the call", use.place)
     if use.silent is not None and use.function in _ADVICE:
         yield Problem(f"{use.silent}: {_ADVICE[use.function]}", use.place)
 
