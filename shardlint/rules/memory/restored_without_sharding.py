@@ -2,9 +2,10 @@
 
 ## What it does
 Finds arrays that Orbax restores without being told where to, in programs with a mesh of several devices, and
-that are not placed afterwards: from a target whose arrays are on one device, a warning; where there are also
-shardings on such a mesh, an information from a target without shardings of 64 MiB or more
-(`max-replicated-bytes` sets the limit), and without a target if the file also saves arrays on one device.
+that are not placed afterwards: from a target whose arrays are on one device, a warning; an information if the
+file also saves arrays on one device, and the target has no shardings, or there is none. Where there are also
+shardings on such a mesh, that is said of every target without shardings of 64 MiB or more
+(`max-replicated-bytes` sets the limit).
 
 ## Why is this bad?
 An array of the target that lies on one device says that the restored one should lie there as well, however it
@@ -86,8 +87,9 @@ def check(
     for use in uses:
         if not isinstance(use, RestoreUse) or use.environment.test or use.place.resolve() in placed:
             continue
+        here = use.place.path in saved
         # What is restored without a target is not known, nor whether it is placed afterwards.
-        if use.subject is None and use.place.path not in saved:
+        if use.subject is None and not here:
             continue
         more = f" and {use.number - 1} more, {text_of_bytes(use.total)} in all," if use.number > 1 else ""
         if use.alone:
@@ -97,7 +99,7 @@ def check(
             )
             yield use, Problem(text, use.place, severity=Severity.WARNING)
             continue
-        if not split or (use.subject is not None and use.total < settings.replicated_bytes):
+        if not here and (not split or use.total < settings.replicated_bytes):
             continue
         what = (
             "no sharding says" if use.subject is None else f"{use.subject}{more} of the target does not say"
