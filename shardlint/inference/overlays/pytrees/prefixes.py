@@ -274,7 +274,7 @@ def traced(tree: Value, trees: Trees | None = None) -> Value:
             return array
         typed = meshless(array.shape) if array.numpy and array.shape is not None else array.typed
         traced_array = replace(array, dtype=dtype, numpy=False, struct=False, typed=typed, committed=None)
-        return traced_array.vary(CONSTANT) if array.numpy else traced_array
+        return replace(traced_array.vary(CONSTANT), laid=array.laid) if array.numpy else traced_array
 
     return map_arrays(tree, trace, NO_PATH, several=True, trees=trees)
 

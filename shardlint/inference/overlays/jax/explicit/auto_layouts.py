@@ -122,6 +122,9 @@ def followed(call: Call, name: str, result: Value) -> Value:
     found, _ = spec_of_result(call, rule, typed, result, as_typed)
     if found is None and rule in _RESHAPES:
         found = _in_few_groups(mesh, spec, array.shape, result.shape)
+    elif found is not None and not {*found.entries} <= {*spec.entries, None}:
+        # Where dimensions of different axes are merged, the compiler chooses what stays (JAX 0.10.2).
+        return result
     if found is None:
         return result
     return laid(result, replace(array.laid, spec=SpecValue(found)))

@@ -65,7 +65,12 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     refuse_options,
     runs,
 )
-from shardlint.inference.overlays.jax.transforms.jit_results import note_results, only_array, refuse_empty
+from shardlint.inference.overlays.jax.transforms.jit_results import (
+    note_results,
+    only_array,
+    passed_on,
+    refuse_empty,
+)
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_arguments
 from shardlint.inference.overlays.pytrees.nodes import Trees
@@ -104,8 +109,7 @@ def _jit(call: Call) -> Value:
             lambda inner: _jit(Call(inner.interpreter, call.name, inner.args, options, inner.place)),
         )
     in_shardings, out_shardings = call.kwargs.get("in_shardings"), call.kwargs.get("out_shardings")
-    if call.name.endswith("pjit"):
-        # `jax.jit` takes them as keywords only.
+    if call.name.endswith("pjit"):  # `jax.jit` takes them as keywords only.
         in_shardings = call.argument(1, "in_shardings")
         out_shardings = call.argument(2, "out_shardings")
     return jitted(call, function, in_shardings, out_shardings)
@@ -227,6 +231,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 return Unknown("JAX does not split this array")
             given_names = interpreter.parameter_names(function)
             result = returned(inner, function_name(function), given_names, received, result)
+            result = passed_on(inner, received, [*seen, *kwargs.values()], body, result)
             return lying_with(inner, function, seen, kwargs, arguments, result)
         assert out_shardings is not None
         with _meshes(interpreter, call.name):

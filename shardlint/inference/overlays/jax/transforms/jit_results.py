@@ -23,16 +23,18 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.flax.common.metadata import is_box, names_of
+from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
+from shardlint.inference.overlays.jax.transforms.donation import is_known
 from shardlint.inference.overlays.pytrees.nodes import parts
-from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
+from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays
 from shardlint.inference.overlays.pytrees.trees import leaves
 from shardlint.laws.core.check_chain import Case
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api, Rejected
 from shardlint.laws.placement.array_bytes import array_bytes
 from shardlint.laws.placement.checks import empty_output
-from shardlint.model.uses import Placement
+from shardlint.model.uses import CollectiveUse, LogicalAxesUse, OperationUse, ParameterUse, Placement, Use
 
 
 def note_results(call: Call, function: str, args: Sequence[Value], result: Value) -> None:
@@ -103,6 +105,43 @@ def refuse_empty(call: Call, function: str, result: Value) -> bool:
         )
     )
     return True
+
+
+def passed_on(
+    call: Call, arguments: Sequence[Value], traces: Sequence[Value], body: Sequence[Use], result: Value
+) -> Value:
+    """Return the results of a jitted function without out_shardings, committed where its arguments lie.
+
+    An argument that is returned as it is stays where it is; what is computed lies as its operands do if all
+    arguments are laid out alike, and nothing in the body asks for another layout. Of arrays that are laid out
+    otherwise the compiler may combine the axes, even in what it computes from one of them (JAX 0.10.2 and
+    0.12.0.1). ``traces`` are the arguments as the body received them.
+    """
+    if inside_shard_map(call.interpreter) or call.interpreter.context.in_jit is not False:
+        return result
+    given = {id(array) for trace in traces for array in arrays_in(trace)}
+    homes = [array.laid for argument in arguments for array in arrays_in(argument) if array.shape != ()]
+    alike = bool(homes) and homes[0] is not None and all(one == homes[0] for one in homes)
+    computed = alike and is_known(result) and not any(map(_asks, body))
+    computed = computed and all(_is_laid(array) for array in arrays_in(result))
+
+    def keep(array: Array, _: str) -> Array:
+        if _is_laid(array) and (computed or id(array) in given):
+            return replace(array, sharding=array.laid, committed=array.laid)
+        return array
+
+    return map_arrays(result, keep, NO_PATH, keeps=True)
+
+
+def _is_laid(array: Array) -> bool:
+    """Return whether an array certainly has a layout on the devices of a mesh."""
+    known = None if array.laid is None else layout(array.laid)
+    return known is not None and not known[0].abstract
+
+
+def _asks(use: Use) -> bool:
+    """Return whether a use may ask for a layout."""
+    return isinstance(use, Placement | ParameterUse | OperationUse | CollectiveUse | LogicalAxesUse)
 
 
 def only_array(tree: Value) -> Array | None:
