@@ -55,13 +55,13 @@ def _program(rng: random.Random) -> str:
     return "\n".join([HEADER, *lines, function, f"made = jax.jit(f{options})({', '.join(names)})", ""])
 
 
-def _said(result: Value) -> tuple[str | None, ...] | None:
+def _said(result: Value) -> tuple[object, ...] | None:
     """Return how a result is said to be split, an entry a dimension."""
     home = result.committed if isinstance(result, Array) else None
     if not isinstance(home, ShardingValue) or not isinstance(home.spec, SpecValue):
         return None
     entries = home.spec.spec.entries
-    return (*entries, *(None,) * (2 - len(entries)))  # type: ignore[return-value]
+    return (*entries, *(None,) * (2 - len(entries)))
 
 
 SEEDS = range(size("SHARDLINT_RESULT_LAYOUTS", 120, 400))
