@@ -41,6 +41,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     record_mismatch,
     rejected_at,
 )
+from shardlint.inference.overlays.jax.transforms import jit_results
 from shardlint.inference.overlays.jax.transforms.ahead_of_time import ahead_of_time
 from shardlint.inference.overlays.jax.transforms.donation import note_donated
 from shardlint.inference.overlays.jax.transforms.given_away import (
@@ -64,12 +65,6 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     refuse_keywords,
     refuse_options,
     runs,
-)
-from shardlint.inference.overlays.jax.transforms.jit_results import (
-    note_results,
-    only_array,
-    passed_on,
-    refuse_empty,
 )
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_arguments
@@ -224,14 +219,14 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             held += arguments
         if not given(out_shardings):
             note(result)
-            note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
+            jit_results.note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
             if not lowers(inner):
                 return result
-            if refuse_empty(inner, function_name(function), result):
+            if jit_results.refuse_empty(inner, function_name(function), result):
                 return Unknown("JAX does not split this array")
             given_names = interpreter.parameter_names(function)
             result = returned(inner, function_name(function), given_names, received, result)
-            result = passed_on(inner, received, [*seen, *kwargs.values()], body, result)
+            result = jit_results.passed_on(inner, received, [*seen, *kwargs.values()], body, result)
             return lying_with(inner, function, seen, kwargs, arguments, result)
         assert out_shardings is not None
         with _meshes(interpreter, call.name):
@@ -467,7 +462,7 @@ def _place_results(call: Call, function: Value, shardings: Value, result: Value,
         _record_arity(call, Api.JIT_OUT, function, len(columns), len(results), shardings)
         return result
 
-    alone = only_array(result) is not None
+    alone = jit_results.only_array(result) is not None
 
     def place_leaf(leaf: Value, array: Array, path: str) -> Value:
         if is_none(leaf):
