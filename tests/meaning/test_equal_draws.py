@@ -80,6 +80,8 @@ SHARED = (
     "on(lambda x, k: varied(lax.all_gather(x, 'x', tiled=True) + random.normal(k, (16, 8))), P('x'))",
     "on(lambda x, k: lax.pcast(lax.psum(x, 'x') + random.normal(k, x.shape), ('x', 'y'), to='varying'))",
     "on(lambda x, k: mapped(lambda r, q: r + random.normal(q), x, random.split(k, 16)), P(None, 'x'))",
+    "on(lambda x, k: varied(x + random.normal(k, (16, 1))), P(None, 'x'))",
+    "on(lambda x, k: varied(x * random.bernoulli(k, 0.5, (1, x.shape[1]))), P('x'))",
     "on(lambda x, k: varied(x + random.normal(k[0], x.shape)), keys=P('x'), key=random.split(random.key(0)))",
 )
 

@@ -32,12 +32,13 @@ from shardlint.inference.overlays.jax.shard_map.reduced_values import (
     rescaled,
     with_same_values,
 )
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import split_of
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.sharding.made_arrays import COUNTING, is_making, made, takes_from_host
 from shardlint.inference.overlays.jax.sharding.movement import combined, computed_in_force, keeping_rows
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
-from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.values import Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.transforms.varying import NO_AXES, Axes, Trait, never_over
 from shardlint.model.spans import Place
@@ -166,7 +167,9 @@ def note_combined(
             same = one.variation.axes_of(Trait.DRAWN)
             for other in operands if same else ():
                 aligned = _is_aligned(one, result) and _is_aligned(other, result)
-                met = same if aligned else same & _examples(one) & _examples(other)
+                met = same & _examples(one) & _examples(other)
+                if aligned:
+                    met |= frozenset(axis for axis in same if _is_drawn_along(axis, one, other))
                 _note(interpreter, met, other, one.drawn_at or place, place)
 
 
@@ -206,6 +209,16 @@ def _note(interpreter: Evaluator, same: Axes, data: Value, place: Place, used_at
     facts = [] if used_at is place else [Fact("they meet data that is split here", used_at)]
     silent = f"the key is the same on all devices along {named}, and so are these random numbers"
     record_of_value(interpreter, "jax.random(equal)", Accepted(), place, facts=facts, silent=silent)
+
+
+def _is_drawn_along(axis: str, drawn: Array, data: Value) -> bool:
+    """Return whether there are as many draws as data along the dimension that an axis splits, if that is
+    known: one number for all of a dimension is to be the same on all devices."""
+    spec = split_of(data) if isinstance(data, Array) else None
+    if spec is None or not isinstance(data, Array) or drawn.shape is None or data.shape is None:
+        return True
+    sizes = zip(spec.entries, drawn.shape, data.shape, strict=True)
+    return all(equal(mine, theirs) is not False for entry, mine, theirs in sizes if axis in entry_axes(entry))
 
 
 def _is_aligned(operand: Value, result: Array) -> bool:
