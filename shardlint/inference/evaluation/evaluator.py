@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from shardlint.inference.domain.donations import Gone
@@ -62,6 +62,18 @@ class Unseen(Protocol):
         """Execute a text that is not followed; None if the text is unknown."""
 
 
+@dataclass(slots=True)
+class FedBack:
+    """Arguments of jitted functions whose place results take.
+
+    ``on_mesh`` is where a jitted function was called last, if it ran on the mesh of an argument. ``loose``
+    are the paths of arrays that lay nowhere, by the place of that call and the argument's name.
+    """
+
+    on_mesh: Place | None = None
+    loose: dict[tuple[Place, str], frozenset[str]] = field(default_factory=dict)
+
+
 class Evaluator(Protocol):
     """One analysis. ``context`` and ``device_count`` are what the program has set so far; ``path`` are the
     undecided branches around what runs now, ``doubtful`` those that may never be taken, ``bodies`` those that
@@ -73,7 +85,8 @@ class Evaluator(Protocol):
     about functions that no overlay knows (see `asked_functions`); ``muted`` is not 0 while nothing is
     recorded. ``variants`` says which of how many possible values is followed, ``assumed`` the outcomes of
     undecided tests. ``uses`` are those that the running function recorded so far. ``making`` is an object
-    whose constructor is called next, ``donations`` what the call that runs was donated.
+    whose constructor is called next, ``donations`` what the call that runs was donated. ``fed_back``
+    tells of arguments of jitted functions whose place results take.
     """
 
     context: Context
@@ -94,6 +107,7 @@ class Evaluator(Protocol):
     uses: Once[Use]
     making: Instance | None
     donations: list[Donation]
+    fed_back: FedBack
 
     def forked(
         self, repeats: bool | LoopState = False, guards: bool = True, doubtful: bool = False

@@ -28,7 +28,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.budget import MAX_DEPTH, Budget
 from shardlint.inference.evaluation.context import Context, Frame, LoopState, Scope, known_call, meant
 from shardlint.inference.evaluation.deployment_mesh import verdict_if_meant
-from shardlint.inference.evaluation.evaluator import Donation
+from shardlint.inference.evaluation.evaluator import Donation, FedBack
 from shardlint.inference.evaluation.path_queries import ask
 from shardlint.inference.evaluation.release_queries import verdict_at
 from shardlint.inference.evaluation.settings import InferenceSettings
@@ -93,6 +93,7 @@ class Interpreter:
         #: A new object with no other reference yet, whose constructor is called next (see `call_cache`).
         self.making: Instance | None = None
         self.donations: list[Donation] = []
+        self.fed_back = FedBack()
         #: The allocation number at which that run began, and the depth of suspended recording then.
         self.start = 0
         self.mute_base = 0

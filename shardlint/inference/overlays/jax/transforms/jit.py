@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 
 from shardlint.inference.domain.values import (
     Array,
@@ -32,6 +33,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
 from shardlint.inference.overlays.jax.explicit.captured_arrays import note_captured
+from shardlint.inference.overlays.jax.explicit.unplaced_arguments import note_on_mesh
 from shardlint.inference.overlays.jax.sharding.made_arrays import note_given, returned
 from shardlint.inference.overlays.jax.sharding.movement import arrived, laid
 from shardlint.inference.overlays.jax.sharding.placement_check import (
@@ -191,17 +193,12 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 if dynamic is not None:
                     arriving = [*(received[i] for i in dynamic), *inner.kwargs.values()]
                     note_idle_axes(inner, function_name(function), arriving, result, recorded, after)
-                note_given_away(
-                    call,
-                    inner,
-                    function_name(function),
-                    names,
-                    args,
-                    result,
-                    placed=placed or any(map(has_mesh, recorded)),
-                    traced=[*(args[i] for i in dynamic or ()), *inner.kwargs.values()],
-                    is_used=lambda at, path: is_used(inner, function, seen, kwargs, at, path),
-                )
+                    note_on_mesh(inner, () if given(in_shardings) else arriving)
+                on = placed or any(map(has_mesh, recorded))
+                shown = [*(args[i] for i in dynamic or ()), *inner.kwargs.values()]
+                used = partial(is_used, inner, function, seen, kwargs)
+                name = function_name(function)
+                note_given_away(call, inner, name, names, args, result, placed=on, traced=shown, is_used=used)
 
         def meet(result: Value) -> bool:
             """Return whether the arguments and results lie on different devices."""

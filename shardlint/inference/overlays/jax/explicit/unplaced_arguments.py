@@ -1,0 +1,88 @@
+"""Arguments of a jitted function that lie on no mesh, beside others that do.
+
+The function runs on the mesh, so what it returns lies there: where a result takes the place of such an
+argument, the next call has an argument laid out otherwise, and `jax.jit` compiles the function again (JAX
+0.10.2 and 0.12.0.1, on Auto axes; with out_shardings too).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, Value
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import AxisType
+from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.propagation.operands import all_of
+from shardlint.model.spans import Place
+
+#: The event that a function compiles twice.
+COMPILED_AGAIN = "jax.jit(compiled again)"
+
+
+def note_on_mesh(call: Call, arguments: Iterable[Value]) -> None:
+    """Remember that a call of a jitted function without in_shardings runs on the mesh of an argument, with no
+    mesh set."""
+    interpreter = call.interpreter
+    unset = interpreter.context.mesh is None and interpreter.context.legacy_mesh is None
+    on_mesh = unset and runs_eagerly(interpreter) and any(map(_lies_on_mesh, _arrays(arguments)))
+    interpreter.fed_back.on_mesh = call.place if on_mesh else None
+
+
+def note_fed_back(interpreter: Evaluator, given: Value, returned: Value, name: str, place: Place) -> None:
+    """Record arrays and numbers that lay nowhere when a call was evaluated before, and whose place what it
+    returned has taken."""
+    known = interpreter.fed_back
+    before = known.loose.get((place, name), frozenset())
+    if known.on_mesh != place and not before:
+        return
+    loose = _loose_paths(given)
+    if known.on_mesh == place:
+        known.loose[place, name] = loose
+    if not before - loose:
+        return
+    later = {path: one for one, path in arrays_at(returned)}
+    replaced = [
+        path for one, path in arrays_at(given) if path in before - loose and _is_like(one, later.get(path))
+    ]
+    if replaced:
+        what = f"`{name}{replaced[0]}`" + (f" and {len(replaced) - 1} more" if replaced[1:] else "")
+        silent = f"{what} lies on no mesh at the first call, and on the mesh after it"
+        record_of_value(interpreter, COMPILED_AGAIN, Accepted(), place, silent=silent)
+
+
+def _arrays(arguments: Iterable[Value]) -> Iterable[Array]:
+    return (array for one in arguments for array in arrays_in(one))
+
+
+def _lies_on_mesh(array: Array) -> bool:
+    """Return whether an array certainly lies on Auto axes of several devices."""
+    home = array.committed
+    if not isinstance(home, ShardingValue) or not isinstance(home.mesh, MeshValue) or array.struct:
+        return False
+    return all_of(home.mesh.mesh, AxisType.AUTO) and equal(home.mesh.mesh.device_count, 1) is False
+
+
+def _loose_paths(tree: Value) -> frozenset[str]:
+    """Return the paths of what certainly lies nowhere: numbers, the host's arrays, those made from nothing."""
+    again = {path: one for one, path in arrays_at(tree)}
+    # Of a number each walk makes another array.
+    return frozenset(path for one, path in arrays_at(tree) if one is not again[path] or _lies_nowhere(one))
+
+
+def _lies_nowhere(array: Array) -> bool:
+    if array.struct or array.committed is not None or array.sharding is not None:
+        return False
+    return array.numpy or array.made is not None
+
+
+def _is_like(array: Array, returned: Array | None) -> bool:
+    """Return whether an argument has the shape and the dtype of a result."""
+    if returned is None or returned.numpy or array.shape is None:
+        return False
+    return (returned.shape, returned.dtype) == (array.shape, array.dtype)
