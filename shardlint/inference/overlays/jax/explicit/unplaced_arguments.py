@@ -69,7 +69,7 @@ def _lies_on_mesh(array: Array) -> bool:
 
 
 def _loose_paths(tree: Value) -> frozenset[str]:
-    """Return the paths of what certainly lies nowhere: numbers, the host's arrays, those made from nothing."""
+    """Return the paths of what lies nowhere: numbers, arrays of the host, those made from nothing."""
     again = {path: one for one, path in arrays_at(tree)}
     # Of a number each walk makes another array.
     return frozenset(path for one, path in arrays_at(tree) if one is not again[path] or _lies_nowhere(one))
