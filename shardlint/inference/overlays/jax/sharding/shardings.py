@@ -196,6 +196,13 @@ def _shard_shape(call: Call) -> Value:
     return Unknown("shard_shape on a mesh that makes no sense") if local is None else shape_value(local)
 
 
+def _indices(call: Call) -> Value:
+    """``sharding.devices_indices_map(shape)``: it asks for `shard_shape` first
+    (`sharding.common_devices_indices_map`)."""
+    shard = _shard_shape(call)
+    return shard if isinstance(shard, Unknown) else Unknown("slices of devices")
+
+
 def _with_spec(call: Call) -> Value:
     sharding, spec = call.bind("self", "spec")
     if not isinstance(sharding, ShardingValue) or spec is None:
@@ -234,6 +241,7 @@ def _remade(call: Call, mesh: Value, spec: Value, memory: Value | None) -> Value
 
 _METHODS: dict[str, Callable[[Call], Value]] = {
     "shard_shape": _shard_shape,
+    **dict.fromkeys(("devices_indices_map", "addressable_devices_indices_map"), _indices),
     "with_spec": _with_spec,
     "update": _updated,
     "with_memory_kind": _with_memory_kind,
