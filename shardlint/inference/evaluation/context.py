@@ -65,12 +65,13 @@ class Context:
     ``watched`` keeps the constraints that `overlays.spmd_axes` looks for in a body it follows once more,
     ``marking`` is the call whose result `overlays.lowering` follows, ``captured`` the kind of arrays from
     outside that `overlays.captured_arrays` follows.
-    ``caught`` names the exceptions that enclosing handlers catch, ``fallback`` tells that a handler runs of
-    what a missing name raises. ``program`` is false in a function
-    whose caller is not known, who may have set up anything. ``replaced`` are the files of modules of which
-    a test replaced something. ``test`` tells that a framework runs this as a test. ``forbidden`` are the axes
-    of `jax.sharding.no_collectives`. ``device_axes`` are the names of the devices of enclosing `pmap`s.
-    ``options`` are those of JAX's configuration that a block sets (see `overlays.jax.configuration`).
+    ``caught`` names the exceptions that enclosing handlers catch. ``deprecation_known`` is true where
+    deprecated names are meant: where what a missing name raises is handled, or the warning is ignored.
+    ``program`` is false in a function whose caller is not known, who may have set up anything. ``replaced``
+    are the files of modules of which a test replaced something. ``test`` tells that a framework runs this
+    as a test. ``forbidden`` are the axes of `jax.sharding.no_collectives`. ``device_axes`` are the names of
+    the devices of enclosing `pmap`s. ``options`` are those of JAX's configuration that a block sets (see
+    `overlays.jax.configuration`).
     """
 
     mesh: MeshValue | Unknown | None = None
@@ -88,7 +89,7 @@ class Context:
     marking: Place | None = None
     captured: Any = None
     caught: frozenset[str] = frozenset()
-    fallback: bool = False
+    deprecation_known: bool = False
     expected: bool = False
     entry: str | None = None
     test: bool = False

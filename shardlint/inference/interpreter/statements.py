@@ -342,8 +342,10 @@ def _try(interpreter: Machine, node: cst.Try) -> bool:
             scope.variables = dict(start)
             if handler.name is not None:
                 assign(interpreter, handler.name.name, Unknown("an exception"))
-            fallback = interpreter.context.fallback or not CATCHING.isdisjoint(exception_names(handler.type))
-            with interpreter.within(fallback=fallback):
+            known = interpreter.context.deprecation_known or not CATCHING.isdisjoint(
+                exception_names(handler.type)
+            )
+            with interpreter.within(deprecation_known=known):
                 end = execute_branch(interpreter, handler.body.body, doubtful=True)
             if end is not None:
                 ends.append(end)

@@ -32,7 +32,7 @@ from shardlint.inference.facts.annotations import describe_parameters
 from shardlint.inference.interpreter.assignment import assign
 from shardlint.inference.machine.code import has_yield
 from shardlint.inference.machine.code_reads import look_at
-from shardlint.inference.overlays.python.stdlib.environment import EXIT_STACK
+from shardlint.inference.overlays.python.stdlib.environment import EXIT_STACK, IGNORING
 from shardlint.inference.overlays.python.stdlib.foreign_objects import Foreign
 from shardlint.inference.overlays.testing.jax_test_util import ENTERED_INSIDE
 from shardlint.inference.semantics.generators import run_body
@@ -292,6 +292,9 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> tuple[Value, C
         names = manager.fields["names"]
         caught = (names.items if isinstance(names, SetValue) else None) or frozenset({"BaseException"})
         interpreter.context = replace(before, caught=before.caught | frozenset(caught))
+    elif isinstance(manager, LibraryObject) and manager.kind == IGNORING:
+        interpreter.context = replace(before, deprecation_known=True)
+        entered = NONE
     elif isinstance(manager, LibraryObject) and manager.kind == "harmless":
         entered = manager.fields.get("entered", entered)
     elif isinstance(manager, LibraryObject) and manager.kind == "contextlib.generator":
@@ -364,6 +367,7 @@ def entered(interpreter: Machine, manager: Value, place: Place) -> Iterator[Valu
                 legacy_mesh=before.legacy_mesh,
                 caught=before.caught,
                 expected=before.expected,
+                deprecation_known=before.deprecation_known,
                 forbidden=before.forbidden,
                 options=before.options,
                 mesh=before.mesh if isinstance(manager, LibraryObject) else interpreter.context.mesh,

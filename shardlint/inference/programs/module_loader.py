@@ -341,8 +341,8 @@ class Project:
         state = state_of(interpreter, name)
         if state is None or (state.there and not state.deprecated):
             return False
-        if state.there and interpreter.context.fallback:
-            # It is for releases that lack what replaces it.
+        if state.there and interpreter.context.deprecation_known:
+            # It is for releases that lack what replaces it, or whoever wrote it has read the warning.
             return False
         if state.name != name and state_of(interpreter, name.rpartition(".")[0]) is not None:
             # Parts of a removed or deprecated name are reported with it.

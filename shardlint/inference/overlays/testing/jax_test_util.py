@@ -21,7 +21,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.python.stdlib.environment import decorate
+from shardlint.inference.overlays.python.stdlib.environment import IGNORING, decorate, ignores_deprecation
 from shardlint.inference.overlays.testing.parameterized import cases_mark, product_of
 from shardlint.laws.core.dims import product
 from shardlint.laws.core.values import Unknown
@@ -139,6 +139,12 @@ def _kept(call: Call) -> Value:
     return LibraryObject("keeps", {})
 
 
+def _ignore_warning(call: Call) -> Value:
+    """``ignore_warning(category=DeprecationWarning)``, with or without a message."""
+    ignoring = ignores_deprecation(Const("ignore"), call.kwargs.get("category"))
+    return LibraryObject(IGNORING, {}) if ignoring else _harmless(call)
+
+
 def _harmless(call: Call) -> Value:
     return LibraryObject("harmless", {"entered": Unknown("what a test counts")})
 
@@ -152,13 +158,14 @@ TABLE: dict[str, Callable[[Call], Value]] = {
         "with_mesh_from_kwargs": _with_mesh_from_kwargs,
         "request_cpu_devices": _request_devices,
         "sample_product": _sample_product,
+        "ignore_warning": _ignore_warning,
         **dict.fromkeys(
             "run_on_devices skip_on_devices skip_on_flag thread_unsafe_test thread_unsafe_test_class "
             "pytest_mark_if_available with_config with_global_config".split(),
             _kept,
         ),
         **dict.fromkeys(
-            "ignore_warning count_pjit_cpp_cache_miss count_jit_tracing_cache_miss "
+            "count_pjit_cpp_cache_miss count_jit_tracing_cache_miss "
             "count_jit_and_pmap_lowerings count_jit_compilation_cache_miss count_subjaxpr_to_hlo_conversion "
             "count_device_put_fast_path_hit capture_stdout set_env".split(),
             _harmless,

@@ -106,6 +106,8 @@ def _suppress(call: Call) -> Value:
 
 #: The kind of an `ExitStack`: its ``managers`` are those that it has entered.
 EXIT_STACK = "contextlib.ExitStack"
+#: The kind of a context manager under which nothing warns of deprecated names.
+IGNORING = "warnings ignored"
 
 
 def _null_context(call: Call) -> Value:
@@ -146,6 +148,18 @@ def _enter_context(call: Call) -> Value:
         else:
             forget(managers)
     return call.interpreter.enter(call.args[1], call.place)
+
+
+def ignores_deprecation(action: Value | None, category: Value | None) -> bool:
+    """Return whether a filter of `warnings` leaves out deprecations, by their class."""
+    name = category.name if isinstance(category, External) else ""
+    return as_str(action) == "ignore" and name == "builtins.DeprecationWarning"
+
+
+def _catch_warnings(call: Call) -> Value:
+    """``warnings.catch_warnings(action="ignore", category=DeprecationWarning)``, or without a filter."""
+    ignoring = ignores_deprecation(call.kwargs.get("action"), call.kwargs.get("category"))
+    return LibraryObject(IGNORING, {}) if ignoring else _harmless(call)
 
 
 def decorated(manager: Value, function: Value, place: Place) -> Native:
@@ -281,14 +295,14 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "contextlib.nullcontext": _null_context,
     "contextlib.contextmanager": _context_manager,
     "contextlib.ExitStack": _exit_stack,
-    "warnings.catch_warnings": _harmless,
+    "warnings.catch_warnings": _catch_warnings,
     "os.environ.setdefault": _environment_default,
     "os.environ.update": _environment_update,
 }  # fmt: skip
 
 DEFAULTS: dict[str, Callable[[Call], Value]] = {"os.environ.get": _variable, "os.getenv": _variable}
 
-CALLS: dict[str, Callable[[Call], Value]] = {"contextlib.generator": decorate}
+CALLS: dict[str, Callable[[Call], Value]] = {"contextlib.generator": decorate, IGNORING: decorate}
 METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {(EXIT_STACK, "enter_context"): _enter_context}
 
 #: Values of names that are not functions.
