@@ -34,7 +34,8 @@ def clone(call: Call) -> Value:
     if any(map(is_module, fields.values())) or getattr(module, "kind", None) == LIFTED:
         return call.unknown("modules of a module are not followed")
     if isinstance(module, LibraryObject):
-        return LibraryObject(module.kind, {**fields, **call.kwargs}, call.place)
+        # What is said of its parameters is said where it was written.
+        return LibraryObject(module.kind, {**fields, **call.kwargs}, module.origin or call.place)
     return call.interpreter.call(module.cls, [], {**fields, **call.kwargs}, call.place)
 
 
