@@ -168,7 +168,7 @@ SAYS: list[tuple[Use, str, int, str]] = [
         "SHL205", 11,
         'dimension 1 of `x` has size 10, not divisible by "model" (4 devices): JAX '
         + ("pads it, and splits it over a part of an axis where jit returns it; " if since("0.11.2")
-           else "silently replicates it; ")
+           else "pads it, and replicates it where jit returns it; ")
         + "8 or 12 would be split",
     ),
     (

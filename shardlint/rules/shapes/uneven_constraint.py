@@ -4,9 +4,9 @@
 Finds a `with_sharding_constraint` inside `jit` over a dimension that does not divide.
 
 ## Why is this bad?
-Outside `jit` it would be an error. Inside, on Auto axes, nothing is raised, but the constraint is
-not kept: the dimension comes out whole on every device along the axis, and costs the memory that
-sharding it was to save.
+Outside `jit` it would be an error. Inside, on Auto axes, nothing is raised. XLA pads the dimension and
+splits it, which costs copies, and where `jit` returns the array the constraint is not kept: the dimension
+comes out whole on every device along the axis, and costs the memory that sharding it was to save.
 
 ## Example
 ```python
@@ -45,10 +45,11 @@ activations(jnp.ones((8, 12)))
 ```
 
 ## What JAX says
-Nothing: the result's sharding shows the dimension replicated (JAX 0.10.2). Since JAX 0.11.2 an array that jit
-returns is split over a part of the axis where the size and the axis have a common factor: it is then refused
-(`IndivisibleError`) or, by the order of the mesh's axes, has a `GSPMDSharding` that no spec can name: in a
-`jit` without arguments, with a bare spec under `jax.set_mesh`, JAX raises `KeyError` for it.
+Nothing: in the compiled code the dimension is padded and split, and the sharding of the result shows it
+replicated (JAX 0.10.2). Since JAX 0.11.2 an array that jit returns is split over a part of the axis where the
+size and the axis have a common factor: it is then refused (`IndivisibleError`) or, by the order of the mesh's
+axes, has a `GSPMDSharding` that no spec can name: in a `jit` without arguments, with a bare spec under
+`jax.set_mesh`, JAX raises `KeyError` for it.
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.lax.with_sharding_constraint.html
@@ -76,14 +77,14 @@ from shardlint.rules.messages.common import (
 )
 
 _DONE = {
-    None: "JAX silently replicates it",
+    None: "JAX pads it, and replicates it where jit returns it",
     Returned.REFUSED: "JAX pads it, and raises where jit returns it",
     Returned.NAMELESS: "JAX pads it, and splits it over a part of an axis where jit returns it",
 }
 
 
 def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report dimensions whose axes JAX silently drops."""
+    """Report dimensions whose axes what jit returns does not keep."""
     verdict, mesh = use.verdict, mesh_of(use)
     if not isinstance(verdict, Accepted) or mesh is None or isinstance(use.shape, Unknown):
         return
@@ -104,7 +105,7 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
 RULE = Rule(
     code="SHL205",
     name="uneven-constraint",
-    summary="A constraint inside jit on an indivisible dimension is silently dropped",
+    summary="A constraint inside jit on an indivisible dimension, which what jit returns does not keep",
     docs=__doc__,
     group=Group.MEMORY,
     kinds=ARRAY_KINDS,
