@@ -368,22 +368,26 @@ class Linter:
 
         Adds the uses in the sources to ``uses``.
         """
-        from shardlint.engine.releases import Era, ReleaseResults, merged, parted, without_repeats
+        from shardlint.engine import releases
 
-        known = ReleaseResults(partial(self.analyze_at, progress=progress))
+        known = releases.ReleaseResults(partial(self.analyze_at, progress=progress))
         known.add(newest, self.target.high)
         sources = [one.source for one in newest]
-        eras: list[Era] = []
+        eras: list[releases.Era] = []
+        judged = newest
         older: tuple[Release, ...] = self.target.releases
         while older:
             results = known.at(sources, older[-1])
             if eras and self._analyzer.unreached:
                 break
+            judged = results
             uses += uses_of(results)
             findings, turns = self.findings_at(results, older[-1], known)
-            older, alike = parted(older, turns)
-            eras.append(Era(alike, findings))
-        return merged(eras) if self.settings.target_jax is not None else without_repeats(eras[0].findings)
+            older, alike = releases.parted(older, turns)
+            eras.append(releases.Era(alike, findings))
+        if self.settings.target_jax is None:
+            return releases.without_repeats(eras[0].findings)
+        return releases.merged(eras, releases.changing_files(judged, older))
 
     def findings_at(
         self, results: Sequence[Analyzed], release: Release, known: ReleaseResults | None = None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence, Set
 
-from shardlint.engine.work_item import Analyzed
+from shardlint.engine.work_item import Analyzed, uses_of
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.versions import Release, changed_causes, deprecations, spans_text, state_of
@@ -93,16 +93,23 @@ def parted(releases: Releases, turns: set[Release]) -> tuple[Releases, Releases]
     return tuple(r for r in releases if r < turn), tuple(r for r in releases if r >= turn)
 
 
-def merged(eras: Sequence[Era]) -> list[Finding]:
+def changing_files(results: Sequence[Analyzed], left: Releases) -> set[str]:
+    """Return the files in which something may differ on releases that an early end left out."""
+    turned = [one for one in results if left and any(left[0] < turn for turn in one.noticed.turns)]
+    return {use.place.path for use in uses_of(turned)}
+
+
+def merged(eras: Sequence[Era], changing: Set[str] = frozenset()) -> list[Finding]:
     """Merge eras, the newest first: errors must occur in each era, other findings name their releases.
 
-    A finding carries the releases under which it was found.
+    A finding carries the releases under which it was found. In ``changing`` files JAX may accept it on
+    releases of no era.
     """
     found: dict[Hashable, list[tuple[Era, Finding]]] = {}
     for era in eras:
         for finding in without_repeats(era.findings):
             found.setdefault(_key(finding), []).append((era, finding))
-    return [_merged(occurrences, len(eras)) for occurrences in found.values()]
+    return [_merged(occurrences, len(eras), changing) for occurrences in found.values()]
 
 
 def without_repeats(findings: Sequence[Finding]) -> list[Finding]:
@@ -129,7 +136,7 @@ def _key(finding: Finding) -> Hashable:
     return finding.code, finding.span
 
 
-def _merged(occurrences: list[tuple[Era, Finding]], count: int) -> Finding:
+def _merged(occurrences: list[tuple[Era, Finding]], count: int, changing: Set[str]) -> Finding:
     rejecting = [one for one in occurrences if one[1].severity is Severity.ERROR]
     shown = rejecting or occurrences
     releases = tuple(sorted(release for era, _ in shown for release in era.releases))
@@ -137,7 +144,8 @@ def _merged(occurrences: list[tuple[Era, Finding]], count: int) -> Finding:
     if isinstance(first.use, ApiReference):
         first = max((finding for _, finding in shown), key=_weight)
     finding = dataclasses.replace(first, releases=releases)
-    if len({id(era) for era, _ in shown}) == count:
+    everywhere = len({id(era) for era, _ in shown}) == count
+    if everywhere and not (rejecting and finding.span.path in changing):
         return finding
     severity = Severity.WARNING if rejecting else finding.severity
     message = f"{finding.message} (on JAX {spans_text(releases)})"

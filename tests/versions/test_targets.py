@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.checking import check
 from support.sizes import FULL
 
-from shardlint.api import Linter, Settings, load_settings, source_from_text
+from shardlint.api import Linter, Settings, editing, load_settings, source_from_text
+from shardlint.engine.analyzer import Analyzer
 from shardlint.engine.releases import ReleaseResults
+from shardlint.engine.work_item import Analyzed
 from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.laws.versions import NEWEST, RELEASES, Release, TargetError, parse_target, spans_text
 from shardlint.model.findings import Severity
@@ -349,3 +352,40 @@ def test_files_are_evaluated_for_older_releases_only_where_they_may_differ(
     assert few == findings()
     # Some may differ and some not: as they are, on the meshes, and with the defaults of command lines.
     assert {*itertools.product((False, True), (False,), (False, True)), (False, True, False)} <= {*evaluated}
+
+
+TWO_FILES = {
+    "reshard.py": """
+import jax, jax.numpy as jnp
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+mesh = jax.make_mesh((2,), ("x",), axis_types=(AxisType.Explicit,))
+with jax.set_mesh(mesh):
+    jax.sharding.reshard(jnp.ones(8), P(None, None))
+""",
+    "put.py": """
+import jax, jax.numpy as jnp
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+mesh = jax.make_mesh((2,), ("x",), axis_types=(AxisType.Auto,))
+jax.device_put(jnp.ones(8), NamedSharding(mesh, P("x", "x")))
+""",
+}
+
+
+def test_an_early_end_leaves_open_what_older_releases_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where only the newest release was judged, an error in a file that may differ on others is none."""
+    stop, analyze = editing.Stop(), Linter.analyze_at
+    settings = Settings(devices=2, target_jax=parse_target(">=0.9"))
+    sources = [source_from_text(name, text) for name, text in TWO_FILES.items()]
+
+    def severities(linter: Linter) -> dict[str, Severity]:
+        return {finding.span.path: finding.severity for finding in linter.check_sources(sources)}
+
+    def until_the_first(self: Linter, *args: Any, **kwargs: Any) -> list[Analyzed]:
+        results = analyze(self, *args, **kwargs)
+        stop.ask()
+        return results
+
+    whole = severities(Linter(settings))
+    assert whole == {"reshard.py": Severity.WARNING, "put.py": Severity.ERROR}
+    monkeypatch.setattr(Linter, "analyze_at", until_the_first)
+    assert severities(Linter(settings, analyzer=Analyzer(stop=stop))) == whole
