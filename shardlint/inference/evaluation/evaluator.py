@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from shardlint.inference.domain.donations import Gone
 from shardlint.inference.domain.values import (
+    Array,
     ClassValue,
     Function,
     Instance,
@@ -67,11 +68,13 @@ class FedBack:
     """Arguments of jitted functions whose place results take.
 
     ``on_mesh`` is where a jitted function was called last, if it ran on the mesh of an argument. ``loose``
-    are the paths of arrays that lay nowhere, by the place of that call and the argument's name.
+    are the paths of arrays that lay nowhere, by the place of that call and the argument's name, ``laid`` the
+    arrays that lay on a mesh at the first of these calls.
     """
 
     on_mesh: Place | None = None
     loose: dict[tuple[Place, str], frozenset[str]] = field(default_factory=dict)
+    laid: dict[tuple[Place, str], dict[str, Array]] = field(default_factory=dict)
 
 
 class Evaluator(Protocol):

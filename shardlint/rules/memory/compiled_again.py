@@ -3,7 +3,7 @@
 ## What it does
 Finds calls of a jitted function, in a loop or on an attribute, whose result takes the place of an argument
 that holds arrays or numbers on no mesh beside others that lie on one: the counter of a training state, the
-optimizer's.
+optimizer's; or arrays that it returns in another layout: caches for which out_shardings name one spec.
 
 ## Why is this bad?
 The first call compiles the function for an argument that lies nowhere. What it returns lies on the mesh, so
@@ -74,12 +74,15 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     if use.silent is not None and use.function == "jax.jit(compiled again)":
         text = f"{use.silent}, so that the second call compiles the function again; jax.device_put it there"
         yield Problem(text, use.place, severity=Severity.INFO)
+    if use.silent is not None and use.function == "jax.jit(compiled for another layout)":
+        text = f"{use.silent}, so that the second call compiles the function again; ask for the same layout"
+        yield Problem(text, use.place, severity=Severity.INFO)
 
 
 RULE = Rule(
     code="SHL619",
     name="compiled-again",
-    summary="A jitted function compiles twice, because its first arguments lie on no mesh",
+    summary="A jitted function compiles twice, because its first arguments lie elsewhere than its results",
     docs=__doc__,
     group=Group.MEMORY,
     kinds=(CallUse,),

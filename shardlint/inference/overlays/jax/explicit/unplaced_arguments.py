@@ -2,27 +2,31 @@
 
 The function runs on the mesh, so what it returns lies there: where a result takes the place of such an
 argument, the next call has an argument laid out otherwise, and `jax.jit` compiles the function again (JAX
-0.10.2 and 0.12.0.1, on Auto axes; with out_shardings too).
+0.10.2 and 0.12.0.1, on Auto axes; with out_shardings too). So it does where out_shardings ask for another
+layout than that of the argument.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, Value
+from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, SpecValue, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
+from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
-from shardlint.laws.core.values import AxisType
+from shardlint.laws.core.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.propagation.operands import all_of
 from shardlint.model.spans import Place
 
 #: The event that a function compiles twice.
 COMPILED_AGAIN = "jax.jit(compiled again)"
+#: The event that it does since a result has another layout than the argument whose place it takes.
+COMPILED_OTHERWISE = "jax.jit(compiled for another layout)"
 
 
 def note_on_mesh(call: Call, arguments: Iterable[Value]) -> None:
@@ -54,6 +58,47 @@ def note_fed_back(interpreter: Evaluator, given: Value, returned: Value, name: s
         what = f"`{name}{replaced[0]}`" + (f" and {len(replaced) - 1} more" if replaced[1:] else "")
         silent = f"{what} lies on no mesh at the first call, and on the mesh after it"
         record_of_value(interpreter, COMPILED_AGAIN, Accepted(), place, silent=silent)
+
+
+def note_other_layouts(
+    interpreter: Evaluator, given: Value, returned: Value, name: str, place: Place
+) -> None:
+    """Record an array that a call got in one layout when it was evaluated first, and gets now in the other in
+    which it returns it."""
+    known = interpreter.fed_back
+    if known.on_mesh != place:
+        return
+    arrays = {path: one for one, path in arrays_at(given) if _lies_on_mesh(one)}
+    before = known.laid.setdefault((place, name), arrays)
+    later = {path: one for one, path in arrays_at(returned)}
+    changed = [
+        path
+        for path, one in arrays.items()
+        if path in before and _is_like(before[path], one) and _is_like(one, later.get(path))
+        if _split(one) not in (None, _split(before[path])) and _split(one) == _split(later[path])
+    ]
+    if changed and _split(before[changed[0]]) is not None:
+        what = f"`{name}{changed[0]}`" + (f" (and {len(changed) - 1} more)" if changed[1:] else "")
+        first, now = (one[changed[0]].committed for one in (before, arrays))
+        assert isinstance(first, ShardingValue) and isinstance(now, ShardingValue)
+        silent = f"{what} is laid out as {_text(first)} at the first call, and as {_text(now)} after it"
+        record_of_value(interpreter, COMPILED_OTHERWISE, Accepted(), place, silent=silent)
+
+
+def _split(array: Array) -> tuple[Mesh, tuple[tuple[str, ...], ...]] | None:
+    """Return the mesh of an array and the axes that split each of its dimensions, if they are known."""
+    home = None if not isinstance(array.committed, ShardingValue) else layout(array.committed)
+    if home is None or any(isinstance(entry, Unknown) for entry in home[1].entries):
+        return None
+    mesh, spec = home
+    entries = [tuple(a for a in entry_axes(e) if equal(mesh.size_of(a), 1) is not True) for e in spec.entries]
+    while entries and not entries[-1]:
+        del entries[-1]
+    return mesh, tuple(entries)
+
+
+def _text(sharding: ShardingValue) -> str:
+    return str(sharding.spec.spec) if isinstance(sharding.spec, SpecValue) else "another spec"
 
 
 def _arrays(arguments: Iterable[Value]) -> Iterable[Array]:
