@@ -58,6 +58,8 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
         items = tuple(dict.fromkeys(value.members.values()))
     elif isinstance(value, Const) and isinstance(value.value, str):
         items = tuple(Const(c) for c in value.value[: MAX_UNROLLED + 1])
+    elif isinstance(value, Const) and isinstance(value.value, bytes):
+        items = tuple(Const(number) for number in value.value[: MAX_UNROLLED + 1])
     elif isinstance(value, SpecValue) and not value.spec.unreduced and not value.spec.reduced:
         # JAX raises for a spec with reductions; its entries are `spec.partitions`.
         items = spec_items(value)

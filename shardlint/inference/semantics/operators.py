@@ -50,6 +50,7 @@ from shardlint.inference.overlays.jax.sharding.specs import spec_operation
 from shardlint.inference.overlays.object_protocol import delegate
 from shardlint.inference.overlays.python.builtins.strings import percent
 from shardlint.inference.overlays.python.stdlib.collections import equal_dicts
+from shardlint.inference.overlays.pytrees.key_paths import KEYS
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.meshes.construction import equal_meshes
@@ -373,9 +374,12 @@ def _equal(x: Value, y: Value) -> bool | None:
         return equal_meshes(x.mesh, y.mesh)
     if isinstance(x, ShardingValue) and isinstance(y, ShardingValue):
         return False if _equal(x.mesh, y.mesh) is False or _equal(x.spec, y.spec) is False else None
+    keys = [one for one in (x, y) if isinstance(one, LibraryObject) and one.kind in KEYS]
+    if len(keys) == 2:
+        return keys[0].kind == keys[1].kind and _alike(*(one.fields[KEYS[one.kind][0]] for one in keys))
     constants = [isinstance(one, Const) for one in (x, y)]
     held = [isinstance(one, Tuple | ListValue | DictValue) for one in (x, y)]
-    return False if any(constants) and any(held) else None
+    return False if any(constants) and (any(held) or keys) else None
 
 
 #: The method that a comparison calls on its left side, and on its right side if the left one has none.

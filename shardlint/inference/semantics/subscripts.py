@@ -92,7 +92,7 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
         return _from_dict(interpreter, receiver, key, place)
     if isinstance(receiver, ClassValue) and receiver.members is not None:
         return receiver.members.get(as_str(key) or "", Unknown(f"a member of `{receiver.name}`"))
-    if isinstance(receiver, Const) and isinstance(receiver.value, str):
+    if isinstance(receiver, Const) and isinstance(receiver.value, str | bytes):
         return _from_string(receiver.value, key)
     if isinstance(receiver, Const):
         # A match of a regular expression.
@@ -205,7 +205,7 @@ def _from_dict(interpreter: Evaluator, receiver: DictValue, key: Value, place: P
     return default
 
 
-def _from_string(text: str, key: Value) -> Value:
+def _from_string(text: str | bytes, key: Value) -> Value:
     if isinstance(key, Slice):
         cut = bounds(key)
         return (

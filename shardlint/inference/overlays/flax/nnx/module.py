@@ -45,6 +45,8 @@ from shardlint.inference.overlays.flax.nnx.cells import CELLS, attribute, initia
 from shardlint.inference.overlays.flax.nnx.cells import LAYERS as RECURRENT
 from shardlint.inference.overlays.flax.nnx.filters import TABLE as FILTERS
 from shardlint.inference.overlays.flax.nnx.flat_state import METHODS as FLAT_METHODS
+from shardlint.inference.overlays.flax.nnx.iteration import METHODS as ITERATING
+from shardlint.inference.overlays.flax.nnx.iteration import TABLE as ITERATION
 from shardlint.inference.overlays.flax.nnx.layers import LAYERS as PLAIN
 from shardlint.inference.overlays.flax.nnx.layers import Forward, attend, construct, operand_of
 from shardlint.inference.overlays.flax.nnx.lifted import TABLE as TRANSFORMS
@@ -325,6 +327,7 @@ TABLE: dict[str, Rule] = {
     **STATES,
     **FILTERS,
     **BRANCHES,
+    **ITERATION,
     **{f"flax.nnx.{name}": _construct for name in LAYERS},
     **dict.fromkeys(VARIABLES, _variable),
     **{f"{module}.with_partitioning": with_metadata for module in _SPMD},
@@ -379,6 +382,7 @@ METHODS: dict[tuple[str, str], Rule] = {
     **random_methods(STREAM),
     (RNGS, "fork"): fork,
     **OPTIMIZING,
+    **ITERATING,
     (STREAM, "fork"): one_stream,
 }
 
@@ -405,5 +409,12 @@ CHILDREN: dict[str, tuple[str, ...] | None] = {
     DICT: ("items",),
 }
 
-#: The classes of which variables and states are instances.
-LINEAGES: dict[str, tuple[str, ...]] = {**{kind: ancestors(kind) for kind in VARIABLES}, STATE: (STATE,)}
+#: The classes of which variables, states and modules are instances (flax 0.12.8).
+LINEAGES: dict[str, tuple[str, ...]] = {
+    **{kind: ancestors(kind) for kind in VARIABLES},
+    STATE: (STATE,),
+    _BASE: (_BASE,),
+    **{kind: (kind, _BASE) for kind in _LAYER_KINDS},
+    **{kind: (kind, "flax.nnx.RNNCellBase", _BASE) for kind in CELLS},
+    "flax.nnx.LoRALinear": ("flax.nnx.LoRALinear", "flax.nnx.Linear", _BASE),
+}

@@ -164,6 +164,19 @@ def _round(call: Call) -> Value:
     return Const(round(number.value, places)) if math.isfinite(number.value) else Unknown("round()")
 
 
+def _of_character(function: Callable[[Any], int | str]) -> Callable[[Call], Value]:
+    """Return ``ord``, of a character, or ``chr``, of a number."""
+
+    def apply(call: Call) -> Value:
+        (value,) = call.bind("x")
+        try:
+            return Const(function(value.value)) if isinstance(value, Const) else Unknown("a character")
+        except (TypeError, ValueError, OverflowError):
+            return Unknown("raises in Python")
+
+    return apply
+
+
 def _slice(call: Call) -> Value:
     if call.opaque:
         return Unknown("a slice of unknown bounds")
@@ -206,6 +219,8 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "builtins.abs": _abs,
     "builtins.divmod": _divmod,
     "builtins.round": _round,
+    "builtins.ord": _of_character(ord),
+    "builtins.chr": _of_character(chr),
     "builtins.slice": _slice,
     "builtins.print": _print,
     "builtins.open": _open,

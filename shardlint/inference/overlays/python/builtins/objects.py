@@ -178,10 +178,11 @@ def _of_library_class(value: Value, name: str) -> bool | None:
         return False if known is None and name in _CLASSES and has_lineage(value.kind) else known
     if isinstance(value, Instance):
         bases = library_bases(value.cls)
-        kinds = [base for base in bases if has_lineage(base)]
-        if kinds or has_unknown_base(value.cls) or not all(base.startswith(_UNRELATED) for base in bases):
-            return True if any(is_of_library_class(kind, name) for kind in kinds) else None
-        return is_of_library_class(None, name)
+        found = {is_of_library_class(base, name) for base in bases if has_lineage(base)}
+        if True in found:
+            return True
+        open_ = has_unknown_base(value.cls) or not all(base.startswith(_UNRELATED) for base in bases)
+        return None if open_ or None in found else is_of_library_class(None, name)
     return is_of_library_class(None, name) if _is_plain(value) or isinstance(value, Const | Integer) else None
 
 

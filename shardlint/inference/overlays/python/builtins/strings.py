@@ -164,7 +164,7 @@ METHODS: dict[str, Callable[[Call], Value]] = {
             "split rsplit splitlines strip lstrip rstrip lower upper replace startswith endswith "
             "removeprefix removesuffix partition rpartition isdigit isalpha isalnum isidentifier isupper "
             "islower find rfind index rindex count title capitalize casefold swapcase zfill center ljust "
-            "rjust"
+            "rjust encode isspace isnumeric isdecimal isascii isprintable istitle"
         ).split()
     },
 }
