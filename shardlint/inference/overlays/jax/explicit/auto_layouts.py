@@ -26,10 +26,12 @@ from shardlint.inference.overlays.jax.sharding.movement import (
     lying_alike,
     updated,
 )
+from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_in, map_arrays
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Cause
+from shardlint.model.spans import Place
 
 #: The rules of functions that combine their operands element by element.
 ELEMENTWISE: tuple[Rule, ...] = (
@@ -89,6 +91,8 @@ def followed(call: Call, name: str, result: Value) -> Value:
     """Return the result of a function or method in the layout that it certainly has inside jit."""
     note_operand(call, name)
     rule = rule_of(name)
+    if rule is not None and (made := _made_of_made(call)) is not None:
+        return map_arrays(result, lambda array, _: replace(array, made=made), NO_PATH)
     if rule in ELEMENTWISE:
         return combined(call.interpreter, result, (*call.args, *call.kwargs.values()))
     if rule is None and name.startswith(LAYERS):
@@ -128,6 +132,15 @@ def followed(call: Call, name: str, result: Value) -> Value:
     if found is None:
         return result
     return laid(result, replace(array.laid, spec=SpecValue(found)))
+
+
+def _made_of_made(call: Call) -> Place | None:
+    """Return where an array was made, if all those that a call inside jit is given are made from nothing: so
+    is what it returns, of which the compiler knows no layout either."""
+    arrays = [
+        one for given in (*call.args, *dict.values(call.kwargs)) for one in arrays_in(given) if one.shape
+    ]
+    return arrays[0].made if arrays and all(one.made is not None for one in arrays) else None
 
 
 def followed_eagerly(call: Call, name: str, result: Value) -> Value:

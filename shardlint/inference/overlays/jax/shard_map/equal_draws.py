@@ -77,7 +77,7 @@ def finish_call(call: Call, result: Value) -> Value:
         if call.name not in COUNTING:
             return found
         return computed_in_force(call.interpreter, found, (*call.args, *call.kwargs.values()))
-    if is_making(call.name) or call.name in _DRAWS:
+    if is_making(call.name) or call.name in _DRAWS or call.name in COUNTING:
         return made(call, found)
     return auto_layouts.followed(call, call.name, found)
 

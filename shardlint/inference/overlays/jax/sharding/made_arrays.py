@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Value
+from shardlint.inference.domain.values import Array, Devices, MeshValue, SpecValue, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.device_lists import is_put, runs_eagerly
 from shardlint.inference.overlays.jax.explicit.type_conversion import compiled
@@ -30,6 +30,8 @@ _MAKING = frozenset(
 )
 #: Functions that put an array of the host's on a device.
 _TAKING = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
+#: The rank up to which arrays of one shape may have nothing to do with each other.
+_RANK_OF_MATRICES = 2
 #: More functions that compute an array from nothing, or from numbers.
 COUNTING = frozenset(f"jax.numpy.{name}" for name in ("arange", "eye", "identity", "linspace", "tri"))
 
@@ -170,7 +172,8 @@ def note_given(
         (size, name, array, text)
         for array, name, size in found
         for other, text, key in split
-        if key and _are_alike(name[1:-1], key) and _splits_as(other, array, size)
+        if ((key and _are_alike(name[1:-1], key)) or _is_same_grid(other, array))
+        and _splits_as(other, array, size)
     ]
     # Whether it is large is the rule's to say.
     every = ours or [(size, name, array, None) for array, name, size in found if split]
@@ -197,10 +200,12 @@ def note_given(
 
 
 def _lies_whole(array: Array, placed: Array) -> bool:
-    """Return whether an array that was made outside of jit has no layout but that of the mesh in force, when
-    it is given to a function, where it is ``placed``."""
+    """Return whether a made array has no layout but that of the mesh in force, when it is given to a
+    function, where it is ``placed``: jit leaves what it makes on the mesh's devices."""
     home = array.sharding
-    if array.committed != home or placed.laid not in (None, home):
+    if not isinstance(array.committed, Devices) and array.committed != home:
+        return False
+    if placed.laid not in (None, home):
         return False
     spec = None if home is None else home.spec
     return spec is None or (isinstance(spec, SpecValue) and not any(map(entry_axes, spec.spec.entries)))
@@ -223,6 +228,11 @@ def _are_alike(name: str, key: str) -> bool:
 
 
 _STEP = re.compile(r"\.\w+|\[[^\]]*\]")
+
+
+def _is_same_grid(split: Array, array: Array) -> bool:
+    """Return whether two arrays have the same three dimensions or more: values on one grid, one for each."""
+    return split.shape is not None and len(split.shape) > _RANK_OF_MATRICES and split.shape == array.shape
 
 
 def _splits_as(split: Array, array: Array, size: int) -> bool:
