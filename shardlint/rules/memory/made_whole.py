@@ -6,7 +6,8 @@ shape of an argument that is split (an optimizer's moments, a cache beside its k
 set, of 64 MiB in all (`max-replicated-bytes` sets the limit). And arrays that the program makes outside of
 jit, whole on one device or on each, and gives to a jitted function beside an array of the same name that is
 split, and that they could be split as: sums of gradients from `jnp.zeros(p.shape)`, averages from a copy on
-the host, a buffer for what is collected; or beside anything that is split, from that limit on.
+the host, a buffer for what is collected; or beside one that has the same three dimensions or more, and is
+split; or beside anything that is split, from that limit on.
 
 ## Why is this bad?
 The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The

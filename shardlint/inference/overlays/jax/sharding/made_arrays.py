@@ -172,8 +172,8 @@ def note_given(
         (size, name, array, text)
         for array, name, size in found
         for other, text, key in split
-        if ((key and _are_alike(name[1:-1], key)) or _is_same_grid(other, array))
-        and _splits_as(other, array, size)
+        if _is_same_grid(other, array)
+        or (key and _are_alike(name[1:-1], key) and _splits_as(other, array, size))
     ]
     # Whether it is large is the rule's to say.
     every = ours or [(size, name, array, None) for array, name, size in found if split]
