@@ -50,7 +50,8 @@ PROGRAMS: dict[str, bool] = {
     "acc = {'w': jnp.zeros((64, 8))}\njax.jit(lambda a, p: a['w'][:, :1] + p['w'])(acc, p)": False,
     "acc, q = jnp.ones((8, 4, 4), 'int8'), jax.device_put(jnp.ones((8, 4, 4)), on)\n"
     "jax.jit(lambda a, q: a * q)(acc, q)": True,
-    "acc, q = jnp.ones((8, 4)), jax.device_put(jnp.ones((8, 4)), on)\njax.jit(lambda a, q: a * q)(acc, q)": False,
+    "acc, q = jnp.ones((8, 4)), jax.device_put(jnp.ones((8, 4)), on)\n"
+    "jax.jit(lambda a, q: a * q)(acc, q)": False,
     "acc, q = jnp.ones((8, 4, 2)), jax.device_put(jnp.ones((8, 4, 1)), on)\n"
     "jax.jit(lambda a, q: a * q)(acc, q)": False,
     "grid = lambda k: jnp.fft.ifftshift(sum(jnp.meshgrid(k, k, k)))\n"
