@@ -65,6 +65,15 @@ PROGRAMS = {
         "args, rest = parser.parse_known_args()\nplace(args.rows * args.times)\n",
         "the defaults --rows=7 and --times=3",
     ),
+    "described": (
+        "import argparse\nparser = argparse.ArgumentParser(prog='p', description=__doc__, epilog='',\n"
+        "    add_help=False, allow_abbrev=False, formatter_class=argparse.ArgumentDefaultsHelpFormatter)\n"
+        "group = parser.add_argument_group(title='sizes', description='of arrays')\n"
+        "one = group.add_mutually_exclusive_group(required=False)\n"
+        "one.add_argument('--rows', type=int, default=7, help='rows', metavar='N')\n"
+        "place(parser.parse_args().rows)\n",
+        "the default --rows=7",
+    ),
     "fine": (
         "import argparse\nparser = argparse.ArgumentParser()\n"
         "parser.add_argument('--rows', type=int, default=7)\nargs = parser.parse_args()\n"

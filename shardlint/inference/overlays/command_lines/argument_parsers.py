@@ -37,7 +37,15 @@ _STORED: dict[str, Value] = {"store_true": Const(False), "store_false": Const(Tr
 _NO_VALUE = ("help", "version")
 
 
+#: Keywords of parsers and groups that change no default.
+_TEXTS = (
+    "prog usage description epilog formatter_class prefix_chars fromfile_prefix_chars add_help allow_abbrev "
+    "exit_on_error conflict_handler suggest_on_error color title required"
+).split()
+
+
 def _parser(call: Call) -> Value:
+    call.ignore(*_TEXTS)
     others = {_OPEN: Const(True)} if call.opaque or "parents" in call.kwargs else {}
     return Instance(_PARSERS, dict(others), False, call.place, call.interpreter.path)
 
@@ -84,6 +92,7 @@ def _set_defaults(call: Call) -> Value:
 
 def _group(call: Call) -> Value:
     """Return the parser itself: what is added to a group is added to it."""
+    call.ignore(*_TEXTS)
     return call.args[0]
 
 

@@ -38,6 +38,9 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.origins import origins_of, remembering
 from shardlint.model.spans import Place
 
+#: The longest text of which a list has the characters.
+_MAX_TEXT = 1_000
+
 
 def _len(call: Call) -> Value:
     (value,) = call.bind("obj")
@@ -67,6 +70,10 @@ def _only_items(call: Call) -> Sequence[Value] | None:
     """Return the items of the only argument; no items without an argument."""
     if call.opaque:
         return None
+    text = call.args[0].value if call.args and isinstance(call.args[0], Const) else None
+    if isinstance(text, str | bytes) and len(text) <= _MAX_TEXT:
+        # No loop is unrolled for them.
+        return [Const(character) for character in text]
     return items_of(call.interpreter, call.args[0], call.place) if call.args else ()
 
 
