@@ -83,7 +83,7 @@ def _keys(path: str) -> tuple[str, ...]:
 
 
 def _endings(keys: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield keys without none, one or more of those in front."""
+    """Yield the keys, then those without the first one, and so on."""
     return (keys[start:] for start in range(len(keys)))
 
 

@@ -65,7 +65,7 @@ def _axes(axes: Value | None, rank: int, count: int | None) -> tuple[int, ...]:
 
 
 def _gathered(real: bool) -> Gathered:
-    """Return the dimensions along which XLA gathers the operand of a transform."""
+    """Return the part of a transform's record that tells along which dimensions XLA gathers its operand."""
 
     def along(call: Call, array: Array, split: frozenset[int]) -> frozenset[int]:
         rank = len(known_rank(array))
