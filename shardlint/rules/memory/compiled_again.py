@@ -57,7 +57,7 @@ Nothing, unless `jax_log_compiles` or `jax_explain_cache_misses` is set (JAX 0.1
 the result is right.
 
 ## References
-- https://github.com/jax-ml/jax/issues/23570
+- https://github.com/jax-ml/jax/issues/15924
 """
 
 from __future__ import annotations
