@@ -180,7 +180,7 @@ class MadeUse(Use):
     ``subject`` is the largest of them, with ``shape`` and ``dtype``; ``total`` are the bytes of all,
     ``number`` how many they are. ``split`` describes an argument of the same shape that is split, None if
     there is none. ``outside`` tells on which devices the program made them, before any jit, and gives them to
-    the function; None if the function makes them. ``placed``: the program laid them out whole.
+    the function; None if the function makes them.
     """
 
     function: str
@@ -191,7 +191,6 @@ class MadeUse(Use):
     number: int
     split: str | None = None
     outside: str | None = None
-    placed: bool = False
 
 
 #: The function of a `CallUse` that saves a checkpoint with arrays that lie on one device.

@@ -7,9 +7,7 @@ set, of 64 MiB in all (`max-replicated-bytes` sets the limit). And arrays that t
 jit, whole on one device or on each, and gives to a jitted function beside an array of the same name that is
 split, and that they could be split as: sums of gradients from `jnp.zeros(p.shape)`, averages from a copy on
 the host, a buffer for what is collected; or beside one that has the same three dimensions or more, and is
-split; or beside anything that is split, from that limit on. And arguments that the program lays out whole,
-though others of the same keys and shapes are split, which are less deep in their trees: an optimizer's
-moments beside the parameters.
+split; or beside anything that is split, from that limit on.
 
 ## Why is this bad?
 The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The
@@ -83,7 +81,7 @@ def check(
         if not isinstance(use, MadeUse) or use.place.resolve() in restored:
             continue
         # What is given whole is certainly not placed; another array that the line makes may be.
-        if use.place.resolve() in placed and not use.outside and not use.placed:
+        if use.place.resolve() in placed and not use.outside:
             continue
         if use.split is None and use.total < settings.replicated_bytes:
             continue
@@ -98,8 +96,6 @@ def check(
             else f"{use.subject} of `{use.function}`, {kind}{others}, is made inside jit without "
             f"out_shardings and stays whole, {why}"
         )
-        if use.placed:
-            text = f"{use.subject} for `{use.function}`, {kind}{others}, is laid out whole here, {why}"
         yield use, Problem(text, use.place, severity=Severity.WARNING)
 
 

@@ -110,20 +110,21 @@ def check(uses: Sequence[Placement], settings: RuleSettings) -> Iterable[tuple[U
 
 def _states(calls: Mapping[tuple[Any, ...], Mapping[str, Placement]]) -> Iterator[tuple[Use, Problem]]:
     """Yield the first array of each tree that lies whole, with the keys and shapes of one that is split."""
-    parameters: dict[Hashable, Placement] = {}
+    parameters: dict[Hashable, tuple[int, Placement]] = {}
     for (_, *where), tree in calls.items():
         for use in tree.values():
             if _splits(use):
-                parameters.setdefault((tuple(where), _keys(use.subject), use.shape), use)
+                depth, names = _names(use)
+                parameters.setdefault((tuple(where), names, use.shape), (depth, use))
     for (_, *where), tree in calls.items():
         whole = []
         for use in tree.values():
-            keys = _keys(use.subject)
-            # An optimizer's state is a tuple of tuples; what has other names in front is another tree.
-            first = next((i for i, key in enumerate(keys) if not isinstance(key, int)), len(keys))
-            first += first < len(keys) and keys[first] in _STATES
-            held = parameters.get((tuple(where), keys[first:], use.shape))
-            if held is not None and 1 < first < len(keys) and _splits(use) is False:
+            depth, names = _names(use)
+            if depth < 2 or not names or _splits(use) is not False:
+                continue
+            # What is as deep in its tree is no state of the other one.
+            above, held = parameters.get((tuple(where), names, use.shape), (depth, use))
+            if above < depth:
                 whole.append((use, held))
         if whole:
             use, held = whole[0]
@@ -147,6 +148,18 @@ def _keys(subject: str) -> tuple[str | int, ...]:
     """Return the keys of an array's path in its tree."""
     path = _KEYS.findall(subject.split(" of `")[0])
     return tuple(int(index) if index else one or other for one, other, index in path)
+
+
+def _names(use: Placement) -> tuple[int, tuple[str | int, ...]]:
+    """Return the path of an array from its first name on, and how many keys there are before it.
+
+    An optimizer's state is a tuple of tuples, with a parameter's names at their ends; what has other names in
+    front is another tree.
+    """
+    keys = _keys(use.subject)
+    depth = next((i for i, key in enumerate(keys) if not isinstance(key, int)), len(keys))
+    depth += depth < len(keys) and keys[depth] in _STATES
+    return depth, keys[depth:]
 
 
 def _families(tree: Iterable[Placement]) -> Iterator[list[Placement]]:

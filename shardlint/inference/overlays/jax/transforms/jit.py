@@ -34,7 +34,6 @@ from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
 from shardlint.inference.overlays.jax.explicit.captured_arrays import note_captured
 from shardlint.inference.overlays.jax.explicit.unplaced_arguments import note_on_mesh
-from shardlint.inference.overlays.jax.explicit.whole_copies import note_whole
 from shardlint.inference.overlays.jax.sharding.made_arrays import note_given, returned
 from shardlint.inference.overlays.jax.sharding.movement import arrived, laid
 from shardlint.inference.overlays.jax.sharding.placement_check import (
@@ -194,7 +193,6 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 if dynamic is not None:
                     arriving = [*(received[i] for i in dynamic), *inner.kwargs.values()]
                     note_idle_axes(inner, function_name(function), arriving, result, recorded, after)
-                    note_whole(inner, function_name(function), names, received, after)
                     note_on_mesh(inner, () if given(in_shardings) else arriving)
                 on = placed or any(map(has_mesh, recorded))
                 shown = [*(args[i] for i in dynamic or ()), *inner.kwargs.values()]
