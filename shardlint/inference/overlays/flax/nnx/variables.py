@@ -58,8 +58,9 @@ PARENTS = {
     "flax.nnx.Variable": None,
     **{
         f"flax.nnx.{name}": "flax.nnx.Variable"
-        for name in ("Param", "BatchStat", "Cache", "Intermediate", "Perturbation", "OptState", "RngState")
+        for name in ("Param", "BatchStat", "Cache", "Intermediate", "OptState", "RngState")
     },
+    "flax.nnx.Perturbation": "flax.nnx.Intermediate",
     "flax.nnx.LoRAParam": PARAM,
     "flax.nnx.RngKey": "flax.nnx.RngState",
     "flax.nnx.RngCount": "flax.nnx.RngState",
