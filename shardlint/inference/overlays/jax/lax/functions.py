@@ -153,11 +153,6 @@ def cumulative(call: Call) -> Value:
     return like(call, x, x.shape)
 
 
-def _accumulated(call: Call, array: Array, split: frozenset[int]) -> frozenset[int]:
-    (axis,) = call.bound("axis")
-    return split & {normal_axis(known_int(axis), len(known_rank(array)))}
-
-
 def top_k(call: Call) -> Value:
     """`top_k(operand, k, axis)`: values and int32 indices."""
     operand_, k, axis = call.bind("operand", "k", axis=Const(-1))
@@ -387,7 +382,7 @@ OPERATIONS: tuple[Operation, ...] = (
         cumulative,
         sharding=reduction_rules.lax_cumulative,
         reads_values=True,
-        gathered=_accumulated,
+        gathered=reductions.accumulated,
     ),
     Operation("argmax argmin", arg_reduce, sharding=reduction_rules.lax_arg_extreme, reads_values=True),
     Operation("reduce", reduce_, sharding=reduction_rules.lax_reduce, reads_values=False),
