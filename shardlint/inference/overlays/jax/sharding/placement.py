@@ -28,6 +28,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import as_dtype
 from shardlint.inference.overlays.arrays.operands import given
+from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
 from shardlint.inference.overlays.jax.explicit.device_lists import (
     has_no_devices,
     is_held_elsewhere,
@@ -143,7 +144,7 @@ def _is_elsewhere(call: Call, tree: Value, shardings: Value) -> bool:
         found.append(elsewhere or is_held_elsewhere(interpreter, array, home, call.place))
         return array
 
-    if call.interpreter.context.in_jit is False:
+    if call.interpreter.context.in_jit is False and not is_set(call.interpreter, DISABLE_JIT):
         map_prefix(shardings, tree, look)
     return any(found)
 

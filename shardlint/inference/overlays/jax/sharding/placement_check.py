@@ -25,6 +25,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.deployment_mesh import assumed_mesh
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
 from shardlint.inference.overlays.jax.explicit.placement_types import spec_in_type, typed_by
 from shardlint.inference.overlays.jax.sharding.movement import laid, note_constraint
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_placed
@@ -230,10 +231,13 @@ def _is_traced(interpreter: Evaluator, apis: Sequence[Api]) -> bool | None:
     """Return whether JAX traces a call of one of these APIs; None where that is not known.
 
     Under `vmap` alone, `device_put` is made at once, of the arrays with their mapped dimension. `jnp.zeros`
-    has no operand, but `jnp.full` may have one that is mapped.
+    has no operand, but `jnp.full` may have one that is mapped. Where jit is disabled, a constraint outside a
+    trace lays nothing out: it is a jit itself (`pjit._sharding_constraint_impl`).
     """
     in_jit, staged = interpreter.context.in_jit, interpreter.context.staged
     if in_jit is True and staged is not True and apis[0] in (Api.CREATE, Api.DEVICE_PUT, Api.CONVERT):
+        return None
+    if in_jit is False and apis[0] is Api.CONSTRAINT_EAGER and is_set(interpreter, DISABLE_JIT):
         return None
     return staged if apis[0] is Api.CREATE else in_jit
 
