@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 import sys
 from types import SimpleNamespace
@@ -80,6 +81,14 @@ CHOSEN = """
         chosen = P("model")
     put(shape, chosen)
 """
+COMPARED = """
+    put((8, 8), P("model" if {one} else None, "model" if {other} else None))
+"""
+CHANGED = """
+    first = "model" if flat == "a" else None
+    flat = other
+    put((8, 8), P(first, "model" if flat == "b" else None))
+"""
 PROGRAMS = {
     "each branch's own": ("    put(shape, spec)", []),
     "the same test again": ("    if flat:\n        put((8,), spec)", []),
@@ -120,6 +129,20 @@ PROGRAMS = {
         '    n = len(shape)\n    put(shape, P("data", "model") if n == 2 else P("model"))',
         [],
     ),
+    "constants of which it equals one": (COMPARED.format(one='"a" == flat', other="flat == 'b'"), []),
+    "constants that are equal": (COMPARED.format(one="flat == 1", other="1.0 == flat"), ["warning"]),
+    "one that it is not": (COMPARED.format(one='not flat != "a"', other="flat is None"), []),
+    "one that it may be as well": (COMPARED.format(one='flat == "a"', other='flat != "b"'), ["warning"]),
+    "another that is compared": (COMPARED.format(one='flat == "a"', other='other == "b"'), ["warning"]),
+    "one that has changed in between": (CHANGED, ["warning"]),
+    "the place of one entry": (
+        '    put((8, 8, 8), P(*["model" if i == flat else None for i in range(3)]))',
+        [],
+    ),
+    "the place of two entries": (
+        '    put((8, 8, 8), P(*["model" if flat in (i, i + 1) else None for i in range(3)]))',
+        ["warning"],
+    ),
     "a test that decides nothing": (SIBLING.format(first="other()", test="first != 8"), []),
 }
 
@@ -132,7 +155,10 @@ def test_branches(name: str) -> None:
 
 
 _VALUES = ("None", "None", "one", "two", "u()", "v()", "a", "b")
-_TESTS = ("u()", "p", "x is None", "not q", "x is not None", "x is not None and y is None", "x is None or q")
+_TESTS = (
+    "u()", "p", "x is None", "not q", "x is not None", "x is not None and y is None", "x is None or q",
+    "k == 'm'", "k == 'n'", "k != 'n'", "'m' == k", "k is None", "not k == 0", "k == KEY", "k",
+)  # fmt: skip
 _PLACED = 'jax.device_put({}, NamedSharding(mesh, P("data", "model")))'
 
 
@@ -179,14 +205,15 @@ def _passed(program: str) -> set[int]:
             raise ValueError
         passed.add(sys._getframe(1).f_lineno)
 
-    names: dict[str, Any] = {"one": 1, "two": 2, "jax": SimpleNamespace(device_put=put), "mesh": None}
+    names: dict[str, Any] = {"one": 1, "two": 2, "KEY": "o", "jax": SimpleNamespace(device_put=put), "mesh": None}
     names |= {"NamedSharding": lambda *_: None, "P": lambda *_: None}
     exec(_CHOSEN, names)
     exec(program, names)
     chance = random.Random(program)
-    for p, q in [(False, False), (False, True), (True, False), (True, True)] * 10:
+    given = itertools.product((False, True), (False, True), ("m", "n", None, 0, "o"))
+    for p, q, k in list(given) * 10:
         with contextlib.suppress(ValueError):
-            names["f"](p, q, lambda: chance.choice((None, 1, 2)), lambda: chance.choice((None, 1, 2)))
+            names["f"](p, q, k, lambda: chance.choice((None, 1, 2)), lambda: chance.choice((None, 1, 2)))
     return passed
 
 
@@ -197,8 +224,8 @@ def test_no_error_where_some_branches_run() -> None:
     for seed in range(count):
         chance = random.Random(seed)
         body = "\n".join(line for _ in range(3) for line in _block(chance, 2, "    "))
-        program = f"def f(p, q, u, v):\n    a = b = c = None\n{body}\n"
-        head = f"{HEADER}{_CHOSEN}one, two = jnp.zeros(8), jnp.zeros((8, 8))\n"
+        program = f"def f(p, q, k, u, v):\n    a = b = c = None\n{body}\n"
+        head = f"{HEADER}{_CHOSEN}KEY = 'o'\none, two = jnp.zeros(8), jnp.zeros((8, 8))\n"
         found = check(head + program)
         wrong = {f.span.line - head.count("\n") for f in found if str(f.severity) == "error"}
         assert not (wrong and wrong & _passed(program)), program

@@ -392,8 +392,8 @@ class ModuleValue:
 
 #: The identity of a test: the number of its scope or its own number, and its text.
 Test = tuple[Any, ...]
-#: A condition: tests with their outcomes.
-Tag = frozenset[tuple[Test, bool]]
+#: A condition: tests with their outcomes, and what is compared with constants, with the one that it equals.
+Tag = frozenset[tuple[Test, Hashable]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -249,12 +249,12 @@ def _conditional(interpreter: Machine, node: cst.IfExp) -> Value:
     scope, before = interpreter.scope, interpreter.scope.variables
     found: list[tuple[Value, Tag]] = []
     ends: list[dict[str, Value]] = []
-    condition = interpreter.tests.condition(interpreter, node.test)
-    for branch, holds in ((node.body, True), (node.orelse, False)):
+    conditions = interpreter.tests.branches(interpreter, node.test)
+    for branch, holds, condition in zip((node.body, node.orelse), (True, False), conditions, strict=True):
         scope.variables = state = dict(before)
         with (
             interpreter.forked(doubtful=is_doubtful(test)),
-            interpreter.assuming(condition, holds) as tag,
+            interpreter.assuming(condition) as tag,
         ):
             if tag is not None and (learned := refine(interpreter, node.test, holds)) is not None:
                 interpreter.assumed = combined(interpreter.assumed, learned) or interpreter.assumed

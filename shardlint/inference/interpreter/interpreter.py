@@ -40,7 +40,7 @@ from shardlint.inference.interpreter.import_statements import data_file
 from shardlint.inference.interpreter.statements import execute_block
 from shardlint.inference.interpreter.unseen_code import Unseen
 from shardlint.inference.interpreter.with_statements import enter, entered
-from shardlint.inference.machine.condition_ids import Condition, Tests
+from shardlint.inference.machine.condition_ids import Tests
 from shardlint.inference.machine.trace import CachedCall, Handed, Note
 from shardlint.inference.machine.variable_reads import Reads, note_attribute, note_variable
 from shardlint.inference.recording.caught_exceptions import note_raised
@@ -264,14 +264,12 @@ class Interpreter:
         """Evaluate without recording uses."""
         return Meanwhile(self, "muted", self.muted + 1, None)
 
-    def assuming(self, condition: Condition, outcome: bool) -> Meanwhile[Tag | None]:
+    def assuming(self, tag: Tag) -> Meanwhile[Tag | None]:
         """Evaluate a branch of an undecided test; yields None if it cannot be taken.
 
         A test is identified by its text and the values it reads: written twice, it has the same outcome,
         unless it calls a function that may answer differently each time.
         """
-        test, holds = condition
-        tag: Tag = frozenset(((test, outcome is holds),))
         possible = combined(self.assumed, tag)
         if possible is None:
             return Meanwhile(self, "assumed", self.assumed, None)

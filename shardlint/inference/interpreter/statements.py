@@ -294,11 +294,11 @@ def _fork(
     outer = interpreter.variants, interpreter.picked
     ends, contexts, tags = [], [], []
     pick(interpreter, test)
-    condition = interpreter.tests.condition(interpreter, test)
-    for body, outcome in ((then, True), (other, False)):
+    conditions = interpreter.tests.branches(interpreter, test)
+    for body, outcome, condition in zip((then, other), (True, False), conditions, strict=True):
         scope.variables = dict(before)
         interpreter.context = context
-        with interpreter.assuming(condition, outcome) as tag:
+        with interpreter.assuming(condition) as tag:
             if tag is None or (learned := refine(interpreter, test, outcome)) is None:
                 continue
             interpreter.assumed = combined(interpreter.assumed, learned) or interpreter.assumed

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.domain.values import Test, Value
+from shardlint.inference.domain.values import Const, Tag, Test, Value
 from shardlint.inference.store.effect_log import born, depends
 from shardlint.inference.syntax.node_fields import structure, walk
 
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 #: The identities of the values that a test reads, None for unbound names.
 Read = tuple["int | None", ...]
-#: A test, and the outcome of it in which a branch is taken.
-Condition = tuple[Test, bool]
+#: The conditions of a test's branches: that it holds, and that it does not.
+Branches = tuple[Tag, Tag]
 #: Stands for the structure of a test that is new.
 _NEW = ""
 #: Calls that return the same each time.
 _STEADY = frozenset({"isinstance", "hasattr", "len"})
+#: Comparisons that tell whether two values are equal, and whether they hold where these are.
+_EQUALITIES = {cst.Equal: True, cst.Is: True, cst.NotEqual: False, cst.IsNot: False}
 
 
 class Tests:
@@ -35,12 +37,31 @@ class Tests:
         #: By scope number: tests by their text and the values they read.
         self._met: dict[int, dict[tuple[str, Read], Test]] = {}
 
-    def condition(self, interpreter: Machine, test: cst.BaseExpression) -> Condition:
-        """Return the identity of a test that was evaluated just now, for both its branches."""
+    def branches(self, interpreter: Machine, test: cst.BaseExpression) -> Branches:
+        """Return the conditions of a test that was evaluated just now.
+
+        What equals one constant equals no other: where it does, the condition has that constant too.
+        """
         holds = True
         while type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
             test, holds = test.expression, not holds
-        return self.identity(interpreter, test), holds
+        found = self.identity(interpreter, test)
+        outcomes: dict[bool, Tag] = {outcome: frozenset(((found, outcome),)) for outcome in (True, False)}
+        if type(test) is cst.Comparison and len(test.comparisons) == 1 and _is_steady(found):
+            target = test.comparisons[0]
+            alike = _EQUALITIES.get(type(target.operator))
+            if alike is not None:
+                outcomes[alike] |= self._equal(interpreter, test.left, target.comparator)
+        return outcomes[holds], outcomes[not holds]
+
+    def _equal(self, interpreter: Machine, left: cst.BaseExpression, right: cst.BaseExpression) -> Tag:
+        """Return the condition that two expressions are equal, if one of them is a constant."""
+        for subject, other in ((left, right), (right, left)):
+            value = interpreter.evaluate(other) if _is_plain(other) else None
+            if isinstance(value, Const) and isinstance(value.value, Hashable):
+                scope, text, *read = self.identity(interpreter, subject)
+                return frozenset((((scope, f"{text} equals", *read), value.value),))
+        return frozenset()
 
     def identity(self, interpreter: Machine, test: cst.BaseExpression) -> Test:
         """Return the identity of a test, equal for tests with the same outcome in one run of a function.
@@ -93,6 +114,18 @@ class Tests:
     def forget_nodes(self) -> None:
         """Drop the nodes of the program, some of which no longer exist."""
         self._structures.clear()
+
+
+def _is_steady(test: Test) -> bool:
+    """Return whether a test has the same outcome each time that it is met."""
+    return len(test) > 1
+
+
+def _is_plain(node: cst.BaseExpression) -> bool:
+    """Return whether an expression is a name or a literal."""
+    if type(node) is cst.UnaryOperation:
+        node = node.expression
+    return type(node) in (cst.Name, cst.SimpleString, cst.Integer)
 
 
 def _may_vary(test: cst.BaseExpression) -> bool:

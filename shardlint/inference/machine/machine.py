@@ -30,7 +30,7 @@ from shardlint.model.uses import FileProblem
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.budget import Budget
-    from shardlint.inference.machine.condition_ids import Condition, Tests
+    from shardlint.inference.machine.condition_ids import Tests
     from shardlint.inference.machine.variable_reads import Reads
 
 
@@ -215,7 +215,7 @@ class Machine(Evaluator, Protocol):
     def silent(self) -> AbstractContextManager[None]:
         """Evaluate without recording uses."""
 
-    def assuming(self, condition: Condition, outcome: bool) -> AbstractContextManager[Tag | None]:
+    def assuming(self, tag: Tag) -> AbstractContextManager[Tag | None]:
         """Evaluate a branch of an undecided test; yields None if it cannot be taken."""
 
     def diverge(self, doubtful: bool, guards: bool = False) -> None:
