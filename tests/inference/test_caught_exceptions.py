@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import pytest
+from jax._src.named_sharding import DuplicateSpecError
 from support.evaluation import evaluate_module
 from support.sizes import size
 
@@ -13,8 +14,12 @@ from shardlint.inference.domain.values import Const
 
 SEEDS = range(size("SHARDLINT_CAUGHT_EXCEPTIONS", 4, 40))
 #: Functions for each seed.
-PROGRAMS = 60
+PROGRAMS = 100
 HEAD = """import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()[:1]), ("x",))
 
 
 def raising(does):
@@ -23,13 +28,19 @@ def raising(does):
     return 7
 
 
+def placed(number):
+    return jax.device_put(np.ones((number % 3, 2)), NamedSharding(mesh, P("x", None, *["x"][: number % 2]))).ndim
+
+
 def f():
     n = 1
 """
-CLASSES = ("NameError", "KeyError", "(NameError, ValueError)", "Exception", "ValueError")
+CLASSES = ("NameError", "KeyError", "(NameError, ValueError)", "Exception", "ValueError", "TypeError")
 SIMPLE = (
     "n += 3", "n *= 2", 'jax.lax.axis_index("a")', 'n = jax.lax.axis_size("b")', "n += raising(0)",
-    "n += raising(1)", "return n + 5",
+    "n += raising(1)", "return n + 5", 'NamedSharding(mesh, P("y"))', "NamedSharding(mesh, P('x', 'x'))",
+    'n += jax.device_put(np.ones(3), NamedSharding(mesh, P("x", None))).ndim', "n += placed(n)",
+    'jax.eval_shape(jax.jit(lambda x: x, in_shardings=NamedSharding(mesh, P("x", None))), np.ones(3))',
 )  # fmt: skip
 
 
@@ -66,7 +77,7 @@ def test_results_are_those_of_jax(seed: int) -> None:
         names: dict[str, Any] = {}
         try:
             exec(program, names)
-        except (NameError, ValueError):
+        except (NameError, ValueError, DuplicateSpecError):
             continue
         said = evaluate_module(program).variables.get("y")
         if isinstance(said, Const):

@@ -11,8 +11,8 @@ from shardlint.model.uses import Use
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: The stages of a call itself; other exceptions come when a function is compiled, perhaps elsewhere.
-_AT_ONCE = frozenset({"call", "trace"})
+#: The stages after a call itself: a function is compiled and run, perhaps elsewhere.
+_LATER = frozenset({"lower", "compile", "execute"})
 
 
 def note_raised(interpreter: Machine, use: Use) -> None:
@@ -21,7 +21,7 @@ def note_raised(interpreter: Machine, use: Use) -> None:
     `getattr` with a default catches `AttributeError` itself.
     """
     verdict = use.verdict
-    if not isinstance(verdict, Rejected) or verdict.stage not in _AT_ONCE or interpreter.variants[1] > 1:
+    if not isinstance(verdict, Rejected) or verdict.stage in _LATER or interpreter.variants[1] > 1:
         return
     if verdict.exception != "AttributeError" and is_caught(verdict.exception, interpreter.context.caught):
         interpreter.frames[-1].raised = interpreter.path
