@@ -29,7 +29,8 @@ def raising(does):
 
 
 def placed(number):
-    return jax.device_put(np.ones((number % 3, 2)), NamedSharding(mesh, P("x", None, *["x"][: number % 2]))).ndim
+    spec = P("x", None, *["x"][: number % 2])
+    return jax.device_put(np.ones((number % 3, 2)), NamedSharding(mesh, spec)).ndim
 
 
 def f():

@@ -205,8 +205,8 @@ def _passed(program: str) -> set[int]:
             raise ValueError
         passed.add(sys._getframe(1).f_lineno)
 
-    names: dict[str, Any] = {"one": 1, "two": 2, "KEY": "o", "jax": SimpleNamespace(device_put=put), "mesh": None}
-    names |= {"NamedSharding": lambda *_: None, "P": lambda *_: None}
+    names: dict[str, Any] = {"one": 1, "two": 2, "jax": SimpleNamespace(device_put=put), "mesh": None}
+    names |= {"KEY": "o", "NamedSharding": lambda *_: None, "P": lambda *_: None}
     exec(_CHOSEN, names)
     exec(program, names)
     chance = random.Random(program)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rule_uses import (
     parameter,
@@ -22,7 +24,7 @@ def layer(kernel: ParameterUse, bias: ParameterUse) -> list[str]:
 def test_a_bare_bias_beside_a_kernel_split_on_its_outputs() -> None:
     kernel, bias = parameter("kernel", (8, 16), None, "model"), parameter("bias", (16,))
     (finding,) = judge([kernel, bias], RuleSettings())
-    assert finding.code == "SHL503" and finding.severity is Severity.WARNING
+    assert finding.code == "SHL503" and finding.severity is Severity.INFO
     assert finding.message == (
         '`bias` of nn.Dense is not partitioned, but its `kernel` is, (None, "model"): '
         'give bias_init the names ("model",)'
@@ -59,3 +61,10 @@ def test_names_that_a_kernel_leaves_out_are_none() -> None:
 )
 def test_a_bias_that_is_right_or_not_known(kernel: ParameterUse, bias: ParameterUse) -> None:
     assert layer(kernel, bias) == []
+
+
+def test_a_large_bias_is_a_warning() -> None:
+    kernel, bias = parameter("kernel", (8, 1024), None, "model"), replace(parameter("bias", (1024,)), dtype="float32")
+    for limit, severity in ((4096, Severity.WARNING), (4097, Severity.INFO)):
+        (finding,) = judge([kernel, bias], RuleSettings(replicated_bytes=limit))
+        assert finding.severity is severity

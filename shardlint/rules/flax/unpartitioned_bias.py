@@ -5,12 +5,13 @@ Finds a layer whose kernel is partitioned on its output dimension and whose bias
 
 Logical names count as the rules in force translate them: nothing is said where they give the outputs no
 mesh axis, or where the rules are not known. A bias of fewer than 16 elements is left alone, since nothing is
-saved by splitting it.
+saved by splitting it; one below `max-replicated-bytes` (64 MiB), as nearly all are, is an information.
 
 ## Why is this bad?
 The layer's output is split along that axis, and so is the part of the bias that each device needs.
 A bare bias is replicated, with its gradient and optimizer state, and leaves the layer half
-annotated.
+annotated. That costs its size, and little time: of 2048 numbers, a step of Adam gathers the new bias and both
+moments, 8 KiB each, where a split bias needs none of that (JAX 0.10.2, compiled for 2 x 4 devices).
 
 ## Example
 ```python
@@ -49,7 +50,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from shardlint.laws.core.dims import product
 from shardlint.laws.core.values import Entry, Spec, Unknown, entry_axes, entry_text
 from shardlint.laws.core.verdicts import Rejected
-from shardlint.model.findings import Group
+from shardlint.laws.placement.array_bytes import array_bytes
+from shardlint.model.findings import Group, Severity
 from shardlint.model.uses import Fact, ParameterUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import array_text, spec_text
@@ -79,6 +81,7 @@ def check(uses: Sequence[ParameterUse], settings: RuleSettings) -> Iterable[tupl
                     f"{array_text(bias)} is not partitioned, but its `kernel` is, {spec_text(kernel)}: "
                     f"give bias_init the names {entry_text(names)}",
                     bias.owner_place,
+                    severity=Severity.WARNING if _is_large(bias, settings) else Severity.INFO,
                     related=_kernel_facts(kernel),
                 ),
             )
@@ -107,6 +110,12 @@ def _is_small(bias: ParameterUse) -> bool:
         return False
     size = product(bias.shape)
     return isinstance(size, int) and size < _WORTH_SPLITTING
+
+
+def _is_large(bias: ParameterUse, settings: RuleSettings) -> bool:
+    """Return whether a bias has a size that should not be whole on every device."""
+    total = None if isinstance(bias.shape, Unknown) else array_bytes(bias.shape, bias.dtype)
+    return total is not None and total >= settings.replicated_bytes
 
 
 def _output_entries(
