@@ -64,7 +64,10 @@ def test_a_bias_that_is_right_or_not_known(kernel: ParameterUse, bias: Parameter
 
 
 def test_a_large_bias_is_a_warning() -> None:
-    kernel, bias = parameter("kernel", (8, 1024), None, "model"), replace(parameter("bias", (1024,)), dtype="float32")
+    kernel, bias = (
+        parameter("kernel", (8, 1024), None, "model"),
+        replace(parameter("bias", (1024,)), dtype="float32"),
+    )
     for limit, severity in ((4096, Severity.WARNING), (4097, Severity.INFO)):
         (finding,) = judge([kernel, bias], RuleSettings(replicated_bytes=limit))
         assert finding.severity is severity
