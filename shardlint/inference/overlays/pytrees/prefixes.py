@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from operator import is_
+from typing import TypeGuard
 
 from shardlint.inference.domain.lattice import join_tagged, tagged
 from shardlint.inference.domain.values import (
@@ -243,9 +244,7 @@ def map_arrays(
         if not several:
             return Unknown("one of several values")
         return join_tagged((map_arrays(option, change, path, *rest), tag) for option, tag in tagged(tree))
-    if isinstance(tree, Integer) or (
-        isinstance(tree, Const) and isinstance(tree.value, (bool, int, float, complex))
-    ):
+    if _is_number(tree):
         return change(scalar(tree), path or "")
     return tree
 
@@ -296,12 +295,34 @@ def arrays_in(tree: Value, trees: Trees | None = None) -> list[Array]:
 
 
 def arrays_at(tree: Value, trees: Trees | None = None, path: str | None = "") -> list[tuple[Array, str]]:
-    """Return the arrays in a tree, including numbers, each with its path from ``path`` on."""
+    """Return the arrays in a tree, including numbers, each with its path from ``path`` on; none of
+    alternatives.
+    """
     found: list[tuple[Array, str]] = []
-
-    def note(array: Array, path: str) -> Value:
-        found.append((array, path))
-        return array
-
-    map_arrays(tree, note, path, trees=trees, keeps=True)
+    _gather(tree, path, Trees() if trees is None else trees, found)
     return found
+
+
+def _gather(tree: Value, path: str | None, trees: Trees, found: list[tuple[Array, str]]) -> None:
+    # As `map_arrays`, which takes three times as long since it makes the tree anew.
+    kind = type(tree)
+    if kind is Array:
+        found.append((tree, path or ""))  # type: ignore[arg-type]
+    elif kind is LibraryObject or kind is Instance:
+        children = parts(tree, trees) or {}
+        named = path is not None and (kind is Instance or len(children) > 1)
+        for name, part in children.items():
+            _gather(part, f"{path}.{name}" if named else path, trees, found)
+    elif isinstance(tree, (Tuple, ListValue)):
+        for i, item in enumerate(tree.items or ()):
+            _gather(item, path if path is None else f"{path}[{i}]", trees, found)
+    elif isinstance(tree, DictValue):
+        for key, item in (tree.items or {}).items():
+            _gather(item, path if path is None else f"{path}[{key!r}]", trees, found)
+    elif _is_number(tree):
+        found.append((scalar(tree), path or ""))
+
+
+def _is_number(value: Value) -> TypeGuard[Const | Integer]:
+    numbers = (bool, int, float, complex)
+    return isinstance(value, Integer) or (isinstance(value, Const) and isinstance(value.value, numbers))
