@@ -28,7 +28,8 @@ CLASSES = {
     "shardlint.model.uses": (
         "ApiReference ArityUse ArrayUse BareTreeUse CallUse CapturedUse CarryUse CollectiveUse CopiesUse "
         "Environment Fact FileProblem GatherUse IdleUse LocalUse LogicalAxesUse MadeUse MeshUse MoveUse "
-        "NameUse OperationUse ParameterUse PatternUse Placement RestoreUse ShardingUse SpecUse Use ValueUse"
+        "NameUse OperationUse ParameterUse PartUse PatternUse Placement RestoreUse ShardingUse SpecUse Use "
+        "ValueUse"
     ),
     "shardlint.laws.core.dims": "Expr Quotient Remainder Symbol",
     "shardlint.laws.core.values": "AxisType Failed Junk Marker Mesh Spec Unknown",

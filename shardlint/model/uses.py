@@ -329,6 +329,17 @@ class CallUse(Use):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartUse(CallUse):
+    """An operation in a body of shard_map that sees one device's part of a dimension only.
+
+    ``axes`` split the dimension; ``alone``: it is a mistake only in a body that moves nothing along them.
+    """
+
+    axes: tuple[str, ...]
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogicalAxesUse(CallUse):
     """Logical axis names of Flax that the rules, or a lifted transform, do not handle as intended.
 

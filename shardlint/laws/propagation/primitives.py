@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
-from shardlint.laws.core.verdicts import Cause
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.propagation.forbidden_collectives import check_result
 from shardlint.laws.propagation.operands import (
     Operand,
@@ -27,6 +27,7 @@ from shardlint.laws.versions.era import since
 #: The unreduced and reduced axes of a result.
 Sets = tuple[frozenset[str], frozenset[str]]
 _NO_SETS: Sets = (frozenset(), frozenset())
+_ONCE = "along one dimension of the result"
 
 
 def standard(
@@ -163,7 +164,9 @@ def _no_axis_twice(spec: Spec) -> None:
     for dimension, entry in enumerate(spec.entries):
         for axis in entry_axes(entry):
             if counts[axis] > 1:
-                refuse(
-                    Cause.CONFLICT, f'"{axis}" along one dimension of the result',
-                    dimension=dimension, entry=axis,
-                )  # fmt: skip
+                refuse(Cause.CONFLICT, f'"{axis}" {_ONCE}', dimension=dimension, entry=axis)
+
+
+def is_axis_twice(verdict: Rejected) -> bool:
+    """Return whether a result is refused since an axis would split two of its dimensions."""
+    return verdict.cause is Cause.CONFLICT and verdict.detail.endswith(_ONCE)

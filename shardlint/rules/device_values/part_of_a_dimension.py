@@ -1,13 +1,15 @@
 """# part-of-a-dimension (SHL319)
 
 ## What it does
-Finds data in a body of `shard_map` that is normalised along a dimension that is split over devices, by the
-sum or mean of what one device holds: a softmax over the vocabulary, a norm over the features. An
-information.
+Finds operations in a body of `shard_map` that work along a dimension that is split over devices, and so take
+one device's part of it for the whole: a softmax over the vocabulary, a norm over the features, a running sum,
+a sort, a Fourier transform; and products of all pairs (attention, a kernel, a contrastive loss) that have the
+pairs within one part only. An information.
 
 ## Why is this bad?
 Each device divides by its own part's sum. The probabilities of one row add up to the number of devices, and
-a norm depends on how the mesh was cut.
+a norm depends on how the mesh was cut. A running sum, or a recurrence, starts anew on each device, and
+queries never see the keys of the others.
 
 ## Example
 ```python
@@ -48,7 +50,9 @@ y = jax.shard_map(probabilities, mesh=mesh, **specs)(jnp.ones((4, 16)), jnp.ones
 
 ## What JAX says
 Nothing (JAX 0.10.2). It may be meant, where the devices' results are weighted and combined afterwards. Along
-the first dimension, that of examples, nothing is reported but a softmax.
+the first dimension, that of examples, no mean, roll or flip is reported. Running sums, sorts, transforms and
+pairs are reported where no collective but a reduction (`psum`, `pmean`, `pmax`, `pmin`) runs over the axis
+and nothing asks for its `axis_index`; integers are left out: they often count on each device.
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/shard_map.html
@@ -59,22 +63,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.model.findings import Group, Severity
-from shardlint.model.uses import CallUse
+from shardlint.model.uses import PartUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 
 
-def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a normalisation by one device's part."""
-    if use.silent is not None and use.function == "jax.shard_map(part)":
+def check(use: PartUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report an operation on one device's part."""
+    if use.silent is not None:
         yield Problem(use.silent, use.place, severity=Severity.INFO)
 
 
 RULE = Rule(
     code="SHL319",
     name="part-of-a-dimension",
-    summary="Data is normalised by one device's part of a split dimension",
+    summary="An operation takes one device's part of a split dimension for the whole",
     docs=__doc__,
     group=Group.SUSPICIOUS,
-    kinds=(CallUse,),
+    kinds=(PartUse,),
     check=check,
 )

@@ -12,6 +12,7 @@ from shardlint.inference.overlays.jax.explicit.type_conversion import sharding_i
 from shardlint.inference.overlays.jax.host_views import note_views
 from shardlint.inference.overlays.jax.shard_map.indices.global_indices import indexed
 from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import numbered
+from shardlint.inference.overlays.jax.shard_map.part_operations import note_operation
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed
 from shardlint.inference.overlays.jax.shard_map.varying import spread
 from shardlint.inference.overlays.registry import Transfer
@@ -71,7 +72,9 @@ def _spreading(method: Transfer) -> Transfer:
         if not call.interpreter.context.bound_axes:
             return found
         name = f"jax.Array.{call.name}"
-        return indexed(call, name, numbered(call, followed(call, name, found), name))
+        found = numbered(call, followed(call, name, found), name)
+        note_operation(call, name, found)
+        return indexed(call, name, found)
 
     return call_it
 

@@ -30,7 +30,7 @@ from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_in, ma
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
-from shardlint.laws.core.verdicts import Cause
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.spans import Place
 
 #: The rules of functions that combine their operands element by element.
@@ -123,7 +123,8 @@ def followed(call: Call, name: str, result: Value) -> Value:
         entries = (*spec.entries, *(None,) * (len(array.shape) - len(spec.entries)))
         return replace(array, typed=TypeSharding(typed, Spec(entries)), numpy=False)
 
-    found, _ = spec_of_result(call, rule, typed, result, as_typed)
+    asked = spec_of_result(call, rule, typed, result, as_typed)
+    found = asked if isinstance(asked, Spec) else None
     if found is None and rule in _RESHAPES:
         found = _in_few_groups(mesh, spec, array.shape, result.shape)
     elif found is not None and not {*found.entries} <= {*spec.entries, None}:
@@ -161,9 +162,9 @@ def followed_eagerly(call: Call, name: str, result: Value) -> Value:
 
 def spec_of_result(
     call: Call, rule: Rule, mesh: Mesh, result: Array, typed: Callable[[Value], Value]
-) -> tuple[Spec | None, bool]:
-    """Return the spec of a call's result, one of several perhaps, as on Explicit axes, and whether these are
-    ambiguous.
+) -> Spec | Rejected | None:
+    """Return the spec of a call's result, one of several perhaps, as on Explicit axes, or their refusal; None
+    if neither is known.
 
     ``typed`` returns an operand with its layout in its type.
     """
@@ -175,14 +176,14 @@ def spec_of_result(
     try:
         found = rule(Trace(mesh, [result], eager=False), asked)
     except Refused as refused:
-        return None, refused.verdict.cause is Cause.AMBIGUOUS
+        return refused.verdict
     except (Open, Stop, CannotBind):
-        return None, False
+        return None
     kinds = (found,) if isinstance(found, ArrayType) else found if isinstance(found, Sequence) else ()
     kind = next((one for one in kinds if isinstance(one, ArrayType) and one.shape == result.shape), None)
     if kind is None or kind.sharding is None or len(kind.sharding.spec.entries) != len(result.shape or ()):
-        return None, False
-    return kind.sharding.spec, False
+        return None
+    return kind.sharding.spec
 
 
 def _in_few_groups(mesh: Mesh, spec: Spec, before: Shape | None, after: Shape | None) -> Spec | None:

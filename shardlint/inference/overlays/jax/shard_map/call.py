@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from shardlint.inference.domain.values import Bound, Function, Partial, SpecValue, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.shard_map.arguments import named, only_specs, place_arguments, split
+from shardlint.inference.overlays.jax.shard_map.part_operations import settled
 from shardlint.inference.overlays.jax.shard_map.regions import (
     Mapped,
     enter,
@@ -17,6 +18,7 @@ from shardlint.inference.overlays.jax.shard_map.results import place_results
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_specs
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Api, Rejected
 from shardlint.laws.core.witness_data import Known, apply_data, array_data
@@ -50,8 +52,13 @@ def run(call: Call, mapped: Mapped) -> Value:
         inner = {"mesh": region.inside, "bound_axes": bound, "check_vma": region.checked, "in_jit": True}
         body = _code(mapped.function) if interpreter.settings.editing else None
         held = {"shards": tuple(split(list(call.args), shards)), "orders": orders_in(mapped)}
-        with interpreter.within(**inner, **held, body=body):
-            result = interpreter.call(mapped.function, shards, {}, call.place, call.opaque)
+        outer, interpreter.uses = interpreter.uses, Once()
+        try:
+            with interpreter.within(**inner, **held, body=body):
+                result = interpreter.call(mapped.function, shards, {}, call.place, call.opaque)
+        finally:
+            uses, interpreter.uses = interpreter.uses, outer
+            outer.extend(settled(uses))
         with interpreter.within(mesh=region.judging):
             return place_results(call, mapped, region, result)
 

@@ -25,6 +25,7 @@ from shardlint.inference.overlays.jax.shard_map import split_dimensions, varying
 from shardlint.inference.overlays.jax.shard_map.axis_order import chosen, combined_index, note_slice
 from shardlint.inference.overlays.jax.shard_map.indices.global_indices import indexed
 from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_numbers, numbered
+from shardlint.inference.overlays.jax.shard_map.part_operations import note_normalised, note_operation
 from shardlint.inference.overlays.jax.shard_map.reduced_values import (
     activated,
     divided,
@@ -62,6 +63,7 @@ def finish_call(call: Call, result: Value) -> Value:
     if call.interpreter.context.bound_axes:
         note_slice(call)
         found = numbered(call, split_dimensions.followed(call, call.name, _drawn(call, found)))
+        note_operation(call, call.name, found)
         found = indexed(call, call.name, found)
         found = _joined(call, call.name, call.args, found)
         if not call.interpreter.context.orders or not (rule_of(call.name) or varying.computes(call.name)):
@@ -100,6 +102,10 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
         found = combined_index(interpreter, symbol, x, y, found, place)
     if interpreter.context.bound_axes and place is not None:
         found = split_dimensions.operated(interpreter, symbol, x, y, found, place)
+        note_operation(Call(interpreter, symbol, [x, y], {}, place), f"2 {symbol}", found)
+        if symbol in "-*/":
+            for one, other in ((x, y), (y, x)) if symbol == "*" else ((x, y),):
+                note_normalised(interpreter, one, other, place)
         found = rescaled(interpreter, symbol, x, y, found)
         found = indexed(Call(interpreter, symbol, [x, y], {}, place), f"2 {symbol}", found)
     if interpreter.context.orders and (symbol not in ("==", "!=") or 0 not in (as_int(x), as_int(y))):

@@ -30,21 +30,15 @@ from shardlint.inference.overlays.jax.explicit.rules import einsum
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.shard_map.varying import variation_of
 from shardlint.inference.overlays.jax.transforms.taint import is_following
-from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
-from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.transforms.varying import NO_AXES, Axes, Trait
 from shardlint.model.spans import Place
 
 _REDUCTIONS = frozenset("sum mean var std nansum nanmean".split())
 _SPREADS = frozenset("var std nanvar nanstd".split())
-_OVER_AN_AXIS = {
-    **{f"jax.nn.{name}": "axis" for name in ("softmax", "log_softmax", "standardize")},
-    "optax.softmax_cross_entropy": "axis",
-    "optax.softmax_cross_entropy_with_integer_labels": "axis",
-}
 
 
 def cut(names: Sequence[str], spec: Spec, rank: int) -> ShardingValue:
@@ -85,23 +79,19 @@ def followed(call: Call, name: str, result: Value) -> Value:
         return _marked(result, Trait.SPREAD, _split_over(call)) if method in _SPREADS else result
     if rule is None and name.startswith(LAYERS):
         return _of_layer(call, known[0][0], known[0][1], result)
-    _note_softmax(call, name)
-    mesh = _mesh(known[0][0])
+    mesh = mesh_of(known[0][0])
     if rule is None or mesh is None:
         return result
-    found, partial = _asked(call, name, mesh, result, frozenset())
-    if found is None and partial:
-        common = (
-            frozenset.intersection(*[_axes(spec) for _, spec in known]) if len(known) == 2 else frozenset()
-        )
-        found, refused = _asked(call, name, mesh, result, common) if common else (None, False)
-        partial = found is not None and not refused
-        if partial:
+    found = asked(call, name, mesh, result)
+    if isinstance(found, Rejected) and found.cause is Cause.AMBIGUOUS and len(known) == 2:
+        common = frozenset.intersection(*[_axes(spec) for _, spec in known])
+        found = asked(call, name, mesh, result, common) if common else None
+        if isinstance(found, Spec):
             result = replace(result, traits=result.traits | {(Trait.PARTIAL, axis) for axis in common})
-    if found is None and name == "jax.numpy.take_along_axis":
+    if not isinstance(found, Spec) and name == "jax.numpy.take_along_axis":
         # What is picked from a part is no part of that dimension.
-        found, _ = _asked(call, name, mesh, result, _picked_axes(call))
-    if found is None:
+        found = asked(call, name, mesh, result, _picked_axes(call))
+    if not isinstance(found, Spec):
         return _of_joint_product(call, result) if rule is einsum.einsum else result
     if method in _REDUCTIONS and len(known) == 1:
         gone = _axes(known[0][1]) - _axes(found)
@@ -194,9 +184,6 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, result: Va
         names = [name for name, _ in bound] if isinstance(bound, tuple) else []
         sums = made.variation.axes_of(Trait.LOCAL)
         added |= {(Trait.DIVIDED, n) for n in names if n in sums or made.variation.never(n)}
-    if symbol in "-*/":
-        for one, other in ((x, y), (y, x)) if symbol == "*" else ((x, y),):
-            _note_part(interpreter, one, other, place)
     at = next((one.drawn_at for one in (x, y) if isinstance(one, Array) and one.traits & kept), made.drawn_at)
     return replace(made, traits=made.traits | kept | added, drawn_at=at) if kept or added else made
 
@@ -262,8 +249,11 @@ def split_of(array: Array) -> Spec | None:
     return None
 
 
-def _asked(call: Call, name: str, mesh: Mesh, result: Array, without: Axes) -> tuple[Spec | None, bool]:
-    """Return the spec of a result as on Explicit axes, and whether these are ambiguous."""
+def asked(
+    call: Call, name: str, mesh: Mesh, result: Array, without: Axes = NO_AXES
+) -> Spec | Rejected | None:
+    """Return the spec of a result as on Explicit axes, or their refusal, with some axes left out; None if
+    neither is known. The operation has a rule."""
     rule = rule_of(name)
     assert rule is not None
     return spec_of_result(call, rule, mesh, result, lambda value: _typed(value, mesh, without))
@@ -301,49 +291,6 @@ def _picked_axes(call: Call) -> Axes:
     return frozenset(entry_axes(spec.entries[axis]))
 
 
-def _note_softmax(call: Call, name: str) -> None:
-    """Record a softmax, or a loss that has one, along a dimension of which the device holds a part."""
-    if name not in _OVER_AN_AXIS or not call.args or not isinstance(call.args[0], Array):
-        return
-    spec = split_of(call.args[0])
-    position = 1 if name.startswith("jax.") else None
-    given = call.argument(position, "axis")
-    axis = -1 if given is None else as_int(given)
-    if spec is not None and axis is not None and -len(spec.entries) <= axis < len(spec.entries):
-        axes = large(call.interpreter, entry_axes(spec.entries[axis]))
-        if axes:
-            _record(
-                call.interpreter, f"`{name.rpartition('.')[2]}`", axis % len(spec.entries), axes, call.place
-            )
-
-
-def _note_part(interpreter: Evaluator, whole: Value, part: Value, place: Place) -> None:
-    """Record data that is normalised, along a split dimension, by a reduction of this device's part of it."""
-    if not isinstance(whole, Array) or not isinstance(part, Array) or part.shape is None:
-        return
-    spec, local = split_of(whole), part.variation.axes_of(Trait.LOCAL)
-    if spec is None or not local:
-        return
-    lacking = len(spec.entries) - len(part.shape)
-    for dimension, entry in enumerate(spec.entries):
-        at = dimension - lacking
-        # Along the first dimension, examples are often normalised device by device on purpose; not so what
-        # is one part of a gradient on each.
-        if at < 0 or equal(part.shape[at], 1) is True:
-            own = whole.variation.axes_of(Trait.OWN)
-            axes = [axis for axis in entry_axes(entry) if axis in local and (dimension > 0 or axis in own)]
-            axes = large(interpreter, axes)
-            if axes:
-                _record(interpreter, "the reduction", dimension, axes, place)
-                return
-
-
-def _record(interpreter: Evaluator, what: str, dimension: int, axes: Sequence[str], place: Place) -> None:
-    named = " and ".join(f'"{axis}"' for axis in axes)
-    silent = f"{what} takes this device's part of dimension {dimension} only, which is split over {named}"
-    record_of_value(interpreter, "jax.shard_map(part)", Accepted(), place, silent=silent)
-
-
 def large(interpreter: Evaluator, axes: Sequence[str]) -> list[str]:
     """Return the axes that have more than one device, or may have."""
     bound = interpreter.context.bound_axes
@@ -359,7 +306,8 @@ def _arrays(call: Call) -> Iterator[Array]:
                 yield one
 
 
-def _mesh(array: Array) -> Mesh | None:
+def mesh_of(array: Array) -> Mesh | None:
+    """Return the mesh of the axes that split an array in a body, if its layout is known."""
     home = array.laid
     return home.mesh.mesh if home is not None and isinstance(home.mesh, MeshValue) else None
 

@@ -1,0 +1,205 @@
+"""Operations in a body of shard_map that work along a split dimension, and so see one device's part only.
+
+What works along a dimension is what JAX refuses on Explicit axes (a running sum, a sort), and what is listed
+here. A product of all pairs has those within one part only, where one axis splits both of its dimensions.
+These are no mistake in a body that moves data along the axis, or asks for the device's place on it
+(`settled`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from shardlint.inference.domain.values import Array, ListValue, Tuple, Value, as_int, as_items, is_none
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.operations import rule_of
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import (
+    asked,
+    axes_along,
+    large,
+    mesh_of,
+    split_of,
+)
+from shardlint.inference.overlays.jax.transforms.taint import is_following
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import entry_axes
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected
+from shardlint.laws.propagation.primitives import is_axis_twice
+from shardlint.laws.transforms.varying import Axes, Trait
+from shardlint.model.spans import Place
+from shardlint.model.uses import CollectiveUse, PartUse, Use
+from shardlint.support.lazy_dataclass import dataclass
+
+#: Functions that normalise along a dimension: with the position of its number.
+_NORMALISING = {
+    **{f"jax.nn.{name}": 1 for name in ("softmax", "log_softmax", "standardize")},
+    "optax.softmax_cross_entropy": None,
+    "optax.softmax_cross_entropy_with_integer_labels": None,
+}
+#: Collectives after which each device has the same, so that they move no part to another's.
+_REDUCTIONS = frozenset({"psum", "pmean", "pmax", "pmin", "axis_size", "pvary", "pcast", "pbroadcast"})
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """The argument that says along which dimensions a function works: its position and name, and its default:
+    a dimension, or None for all. ``rows`` tells that it may work along the first one of several, that of
+    examples, on purpose."""
+
+    position: int | None
+    keyword: str = "axis"
+    default: int | None = -1
+    rows: bool = False
+
+
+_ALONG = {
+    **{f"jax.numpy.fft.{name}": Along(2) for name in "fft ifft rfft irfft hfft ihfft".split()},
+    **{f"jax.numpy.fft.{name}": Along(2, "axes", None) for name in "fftn ifftn rfftn irfftn".split()},
+    "jax.lax.associative_scan": Along(3, default=0),
+    "jax.numpy.diff": Along(2),
+    "jax.numpy.roll": Along(2, default=None, rows=True),
+    "jax.numpy.flip": Along(1, default=None, rows=True),
+    "jax.lax.rev": Along(1, "dimensions", None, rows=True),
+}
+#: Attention, along the third dimension from the end of queries and of keys.
+_ATTENTION = frozenset(
+    f"{owner}.dot_product_attention" for owner in ("jax.nn", "flax.linen", "flax.linen.attention", "flax.nnx")
+)
+
+
+def note_operation(call: Call, name: str, result: Value) -> None:
+    """Record a call if it takes a device's part of a dimension for the whole."""
+    if is_following(call.interpreter.context):
+        return
+    operands = [one for one in _operands(call) if split_of(one) is not None]
+    shown = f"`{name.rpartition('.')[2].removeprefix('2 ')}`"
+    for at, axes in _dimensions(call, name, operands):
+        _record(call.interpreter, _of_part(shown, at), axes, call.place, alone=True)
+        return
+    if name in _NORMALISING and operands and operands[0] is call.args[0]:
+        given = call.argument(_NORMALISING[name], "axis")
+        axis = -1 if given is None else as_int(given)
+        rank = len(operands[0].shape or ())
+        if axis is not None and -rank <= axis < rank:
+            axes = axes_along(operands[0], axis % rank)
+            _record(call.interpreter, _of_part(shown, axis % rank), axes, call.place, alone=False)
+    elif axes := _paired(call, name, operands, result):
+        text = f"{shown} pairs what this device has only, with nothing of the other devices along {{axes}}"
+        _record(call.interpreter, text, axes, call.place, alone=True)
+
+
+def note_normalised(interpreter: Evaluator, whole: Value, part: Value, place: Place) -> None:
+    """Record data that is normalised, along a split dimension, by a reduction of this device's part of it."""
+    if not isinstance(whole, Array) or not isinstance(part, Array) or part.shape is None:
+        return
+    spec, local = split_of(whole), part.variation.axes_of(Trait.LOCAL)
+    if spec is None or not local:
+        return
+    lacking = len(spec.entries) - len(part.shape)
+    for dimension, entry in enumerate(spec.entries):
+        at = dimension - lacking
+        # Along the first dimension, examples are often normalised device by device on purpose; not so what
+        # is one part of a gradient on each.
+        if at < 0 or equal(part.shape[at], 1) is True:
+            own = whole.variation.axes_of(Trait.OWN)
+            axes = [axis for axis in entry_axes(entry) if axis in local and (dimension > 0 or axis in own)]
+            if large(interpreter, axes):
+                _record(interpreter, _of_part("the reduction", dimension), axes, place, alone=False)
+                return
+
+
+def settled(uses: Sequence[Use]) -> list[Use]:
+    """Return the uses of a body, without operations on parts that it knows to be such."""
+    moved = [
+        axis
+        for use in uses
+        if isinstance(use, CollectiveUse) and use.function not in _REDUCTIONS
+        for axis in use.axes
+    ]
+    return [
+        use for use in uses if not isinstance(use, PartUse) or not use.alone or not {*moved} & {*use.axes}
+    ]
+
+
+def _of_part(what: str, dimension: int) -> str:
+    return f"{what} takes this device's part of dimension {dimension} only, which is split over {{axes}}"
+
+
+def _record(interpreter: Evaluator, text: str, axes: Iterable[str], place: Place, *, alone: bool) -> None:
+    """Record an operation, unless the axes have one device; the text names these where it says ``{axes}``."""
+    along = tuple(large(interpreter, sorted(axes)))
+    if along:
+        named = " and ".join(f'"{axis}"' for axis in along)
+        interpreter.record(
+            PartUse(
+                place=place,
+                environment=interpreter.environment(),
+                verdict=Accepted(),
+                function="jax.shard_map(part)",
+                silent=text.format(axes=named),
+                axes=along,
+                alone=alone,
+            )
+        )
+
+
+def _dimensions(call: Call, name: str, operands: Sequence[Array]) -> Iterator[tuple[int, Axes]]:
+    """Yield the split dimensions of numbers, not integers, along which a call works, with their axes."""
+    along = _ALONG.get(name)
+    for one in operands:
+        if not _is_inexact(one):
+            continue
+        rank = len(one.shape or ())
+        for at in range(rank) if along is None else _numbers(call, along, rank):
+            axes = axes_along(one, at)
+            if axes and (along is not None or _refused(call, name, one, at)):
+                yield at, axes
+
+
+def _numbers(call: Call, along: Along, rank: int) -> list[int]:
+    """Return the dimensions along which a listed function works, not counted from the end."""
+    given = call.argument(along.position, along.keyword)
+    numbers: list[int | None] = [along.default] if along.default is not None else [*range(rank)]
+    if given is not None and not is_none(given):
+        items = as_items(given)
+        numbers = [as_int(given)] if items is None else [*map(as_int, items)]
+    found = [number % rank for number in numbers if number is not None and -rank <= number < rank]
+    return [at for at in found if at > 0 or rank == 1 or not along.rows]
+
+
+def _refused(call: Call, name: str, array: Array, dimension: int) -> bool:
+    """Return whether JAX refuses a call on Explicit axes since it works along a split dimension."""
+    mesh, rule = mesh_of(array), rule_of(name)
+    if mesh is None or rule is None:
+        return False
+    found = asked(call, name, mesh, array)
+    return isinstance(found, Rejected) and found.cause is Cause.UNSUPPORTED and found.dimension == dimension
+
+
+def _paired(call: Call, name: str, operands: Sequence[Array], result: Value) -> Axes:
+    """Return the axes that split two dimensions of a result of numbers, one of each of two operands."""
+    if name in _ATTENTION and len(operands) > 1:
+        query, key = operands[:2]
+        if len(query.shape or ()) > 2 and len(key.shape or ()) > 2:
+            return axes_along(query, len(query.shape or ()) - 3) & axes_along(key, len(key.shape or ()) - 3)
+    if len(operands) < 2 or not isinstance(result, Array) or not all(map(_is_inexact, (*operands, result))):
+        return frozenset()
+    mesh = mesh_of(operands[0])
+    if mesh is None or rule_of(name) is None or split_of(result) is not None:
+        return frozenset()
+    found = asked(call, name, mesh, result)
+    if not isinstance(found, Rejected) or not is_axis_twice(found):
+        return frozenset()
+    return frozenset({str(found.axis)})
+
+
+def _is_inexact(array: Array) -> bool:
+    return array.dtype is not None and array.dtype.startswith(("float", "bfloat", "complex"))
+
+
+def _operands(call: Call) -> Iterator[Array]:
+    for value in (*call.args, *call.kwargs.values()):
+        for one in (value.items or ()) if isinstance(value, Tuple | ListValue) else (value,):
+            if isinstance(one, Array):
+                yield one
