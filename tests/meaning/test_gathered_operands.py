@@ -13,7 +13,7 @@ from support.sizes import size
 
 CASES = size("SHARDLINT_GATHER_CASES", 60, 24)
 SHAPE = (16, 64, 128)
-HEADER = """import jax, jax.numpy as jnp, numpy as np
+HEADER = """import jax, jax.experimental, jax.numpy as jnp, numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("x", "y"))
@@ -90,6 +90,25 @@ def test_transforms() -> None:
 
 def test_decompositions() -> None:
     assert compare(MATRICES, (16, 16, 16)) > CASES // 8
+
+
+_TYPE = "jax.ShapeDtypeStruct(v.shape, v.dtype)"
+CALLBACKS = (
+    f"jax.pure_callback(np.sin, {_TYPE}, v)", f"jax.pure_callback(lambda *, a: a, {_TYPE}, a=v)",
+    "jax.pure_callback(np.sum, jax.ShapeDtypeStruct((), v.dtype), v)",
+    f"jax.experimental.io_callback(np.sin, {_TYPE}, (v, i)[0], ordered=False)",
+    "(jax.experimental.io_callback(print, None, v), v)[1]", "(jax.debug.callback(print, i, v), v)[1]",
+    "(jax.debug.print('{} {a}', i, a={'v': v}), v)[1]",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("call", CALLBACKS)
+def test_functions_of_the_host_get_whole_arrays(call: str) -> None:
+    for spec, split in (("'x', 'y'", True), ("None, 'y'", True), ("", False)):
+        operand = f"array({spec})"
+        assert bool(told(call, operand)) == split
+        assert gathers(call, operand) == split
+    assert not told(call, "array('x')", jitted=False)
 
 
 #: Calls whose operand is not gathered, along a dimension that is split, as far as its parts allow.

@@ -33,7 +33,7 @@ _BASE = (
     "jax.lax.functions",
     "jax.lax.convolution", "jax.lax.control_flow", "jax.nn", "jax.random", "jax.initializers", "jax.tree",
     "jax.sharding.specs", "jax.sharding.shardings", "jax.sharding.meshes", "jax.sharding.devices",
-    "jax.configuration",
+    "jax.configuration", "jax.callbacks",
     "jax.sharding.mesh_contexts", "jax.transforms.jit", "jax.shard_map.api",
     "jax.shard_map.collectives", "jax.transforms.function_transforms", "jax.transforms.derivatives",
     "jax.numerics.scipy_linalg", "jax.numerics.segments", "jax.numerics.images", "jax.numerics.flat_trees",

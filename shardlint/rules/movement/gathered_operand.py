@@ -4,7 +4,9 @@
 Finds operations along a dimension that is split over devices for which the compiler gathers the whole array
 on each of them: Fourier transforms, decompositions of matrices, cumulative sums, and slices at a position
 that the data decide, which are read, or written with more than one row (a cache that is split over its
-length). From 64 MiB on (`max-replicated-bytes` sets the limit) it is a warning, below that an information.
+length); and arrays that a compiled function gives to a callback on the host (`jax.pure_callback`,
+`jax.debug.print`), which gets them whole. From 64 MiB on (`max-replicated-bytes` sets the limit) it is a
+warning, below that an information.
 
 ## Why is this bad?
 Each device holds the array whole, all do the same work, and all wait for the interconnect: the split saves
@@ -51,8 +53,9 @@ cache = write(cache, jnp.ones((8, 4, 64)), jnp.int32(3))
 ## What JAX says
 Nothing: the compiled code has an all-gather (JAX 0.6.2 to 0.12.0.1). Before JAX 0.12.0 Fourier transforms are
 gathered along whatever is split, the batch included; `jax.shard_map` over the batch keeps each part where it
-is. Along its last dimension alone, a transform of complex numbers is done in parts, which is not reported. On
-Explicit axes JAX raises for some of these, which unsupported-on-sharded-dimension finds.
+is, and calls back for each. Along its last dimension alone, a transform of complex numbers is done in parts,
+which is not reported. On Explicit axes JAX raises for some of these, which unsupported-on-sharded-dimension
+finds.
 
 ## References
 - https://github.com/jax-ml/jax/issues/15680

@@ -51,6 +51,13 @@ def note_index(interpreter: Evaluator, array: Array, key: Value, place: Place) -
         _note(interpreter, array, found, searched & split_by(*found), "[]", place)
 
 
+def note_gathered_by_host(call: Call, array: Array) -> None:
+    """Record an array that a function on the host gets whole, if it is certainly split inside jit."""
+    found = _split(call.interpreter, array) if call.interpreter.context.in_jit is True else None
+    if found is not None:
+        _note(call.interpreter, array, found, split_by(*found), short_name(call.name), call.place)
+
+
 def _split(interpreter: Evaluator, array: Array) -> tuple[Mesh, Spec] | None:
     """Return the layout of an array that Auto axes certainly split; None if none is known to."""
     context = interpreter.context
