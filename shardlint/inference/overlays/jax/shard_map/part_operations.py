@@ -74,7 +74,9 @@ def note_operation(call: Call, name: str, result: Value) -> None:
         return
     operands = [one for one in _operands(call) if split_of(one) is not None]
     shown = f"`{name.rpartition('.')[2].removeprefix('2 ')}`"
-    for at, axes in _dimensions(call, name, operands):
+    # Indices, and elements that are chosen by them, are put beside those of the other devices afterwards.
+    chosen = rule_of(name) is not None and not (isinstance(result, Array) and _is_inexact(result))
+    for at, axes in () if chosen else _dimensions(call, name, operands):
         _record(call.interpreter, _of_part(shown, at), axes, call.place, alone=True)
         return
     if name in _NORMALISING and operands and operands[0] is call.args[0]:
