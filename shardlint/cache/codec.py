@@ -26,11 +26,11 @@ CLASSES = {
         "Applicability Confirmation Edit Finding Fix Group Related RootCause Severity"
     ),
     "shardlint.model.uses": (
-        "ApiReference ArityUse ArrayUse BareTreeUse CallUse CapturedUse CarryUse CollectiveUse CopiesUse "
-        "Environment Fact FileProblem GatherUse IdleUse LocalUse LogicalAxesUse MadeUse MeshUse MoveUse "
-        "NameUse OperationUse ParameterUse PartUse PatternUse Placement RestoreUse ShardingUse SpecUse Use "
-        "ValueUse"
+        "ApiReference ArityUse ArrayUse BareTreeUse CallUse CarryUse CollectiveUse Environment Fact "
+        "FileProblem LocalUse LogicalAxesUse MeshUse NameUse OperationUse ParameterUse PartUse PatternUse "
+        "Placement ShardingUse SpecUse Use ValueUse"
     ),
+    "shardlint.model.memory_uses": "CapturedUse CopiesUse GatherUse IdleUse MadeUse MoveUse RestoreUse",
     "shardlint.laws.core.dims": "Expr Quotient Remainder Symbol",
     "shardlint.laws.core.values": "AxisType Failed Junk Marker Mesh Spec Unknown",
     "shardlint.laws.core.array_types": "ArrayType TypeSharding",

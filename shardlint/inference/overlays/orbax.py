@@ -32,8 +32,8 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Api
 from shardlint.laws.placement.array_bytes import array_bytes
+from shardlint.model.memory_uses import SAVED_ALONE, RestoreUse
 from shardlint.model.spans import Place
-from shardlint.model.uses import SAVED_ALONE, RestoreUse
 
 _RESTORER, _ARGS, _COMPOSITE, _RESTORE_ARGS = (
     f"orbax.checkpoint.{name}" for name in ("Checkpointer", "args", "args.Composite", "RestoreArgs")

@@ -25,7 +25,7 @@ from shardlint.inference.syntax.names_in_text import names_in, single_names
 from shardlint.inference.syntax.node_fields import is_dotted
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Rejected
-from shardlint.model.uses import GatherUse, MoveUse
+from shardlint.model.memory_uses import GatherUse, MoveUse
 
 _PLACING = frozenset({
     "jax.device_put", "jax.lax.with_sharding_constraint", "jax.reshard", "jax.sharding.reshard",

@@ -66,7 +66,8 @@ from collections.abc import Iterable, Sequence
 from shardlint.laws.core.values import entry_axes
 from shardlint.laws.placement.array_bytes import array_bytes, text_of_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.uses import CapturedUse, Use
+from shardlint.model.memory_uses import CapturedUse
+from shardlint.model.uses import Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import shape_text
 

@@ -67,7 +67,8 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.model.findings import Group, Severity
-from shardlint.model.uses import IdleUse, Placement, Use
+from shardlint.model.memory_uses import IdleUse
+from shardlint.model.uses import Placement, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 
 

@@ -52,7 +52,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.model.findings import Group
-from shardlint.model.uses import CopiesUse
+from shardlint.model.memory_uses import CopiesUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 
 

@@ -66,7 +66,8 @@ from collections.abc import Iterable, Sequence
 
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.uses import MadeUse, Placement, RestoreUse, Use
+from shardlint.model.memory_uses import MadeUse, RestoreUse
+from shardlint.model.uses import Placement, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import shape_text
 

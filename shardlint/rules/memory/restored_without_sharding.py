@@ -70,7 +70,8 @@ from shardlint.laws.core.values import Mesh, Unknown
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.uses import SAVED_ALONE, CallUse, MeshUse, Placement, RestoreUse, ShardingUse, Use
+from shardlint.model.memory_uses import SAVED_ALONE, RestoreUse
+from shardlint.model.uses import CallUse, MeshUse, Placement, ShardingUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 
 

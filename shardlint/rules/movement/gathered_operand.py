@@ -70,7 +70,7 @@ from shardlint.laws.core.values import Spec, Unknown, entry_axes
 from shardlint.laws.placement.array_bytes import array_bytes
 from shardlint.laws.placement.movement import resharded_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.uses import GatherUse
+from shardlint.model.memory_uses import GatherUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.support.sizes import size_text
 

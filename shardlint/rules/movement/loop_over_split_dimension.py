@@ -63,7 +63,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.laws.placement.array_bytes import array_bytes
 from shardlint.laws.placement.movement import gathered_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.uses import GatherUse
+from shardlint.model.memory_uses import GatherUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.movement.gathered_operand import devices_along, sent_whole
 from shardlint.support.sizes import size_text

@@ -69,7 +69,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.laws.placement.array_bytes import array_bytes
 from shardlint.laws.placement.movement import Movement, gathered_rows, movement, resharded_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.uses import MoveUse
+from shardlint.model.memory_uses import MoveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import names_text
 from shardlint.support.sizes import size_text

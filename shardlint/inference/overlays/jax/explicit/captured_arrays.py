@@ -30,8 +30,9 @@ from shardlint.inference.overlays.jax.operations import SYNTAX, operation_of
 from shardlint.inference.overlays.jax.transforms.taint import Captured, captured, following, holds_marked
 from shardlint.inference.overlays.operations import Dependence
 from shardlint.laws.core.verdicts import Accepted
+from shardlint.model.memory_uses import CapturedUse
 from shardlint.model.spans import Place
-from shardlint.model.uses import CapturedUse, Fact, Use
+from shardlint.model.uses import Fact, Use
 
 #: So many arrays from outside are followed to a function's results.
 _FOLLOWED = 8

@@ -23,7 +23,8 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.array_bytes import array_bytes
-from shardlint.model.uses import Fact, MadeUse
+from shardlint.model.memory_uses import MadeUse
+from shardlint.model.uses import Fact
 
 _MAKING = frozenset(
     f"jax.numpy.{name}{like}" for name in ("zeros", "ones", "full", "empty") for like in ("", "_like")

@@ -24,8 +24,9 @@ from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, ar
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
+from shardlint.model.memory_uses import GatherUse, MoveUse
 from shardlint.model.spans import Place
-from shardlint.model.uses import Fact, GatherUse, MoveUse
+from shardlint.model.uses import Fact
 from shardlint.support.lazy_dataclass import replace
 
 

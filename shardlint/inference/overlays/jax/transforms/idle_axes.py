@@ -14,11 +14,11 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Marker, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api
+from shardlint.model.memory_uses import IdleUse
 from shardlint.model.uses import (
     CallUse,
     CollectiveUse,
     Fact,
-    IdleUse,
     LogicalAxesUse,
     OperationUse,
     ParameterUse,

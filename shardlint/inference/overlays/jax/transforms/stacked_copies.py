@@ -14,8 +14,9 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.transforms.varying import Trait
+from shardlint.model.memory_uses import CopiesUse
 from shardlint.model.spans import Place
-from shardlint.model.uses import CopiesUse, Fact
+from shardlint.model.uses import Fact
 
 #: The axis of the mesh on which stacks of copies lie.
 COPIES = "_device_put_sharded"

@@ -1,0 +1,125 @@
+"""Uses about the memory that arrays take: where they lie whole, are moved, gathered, or made."""
+
+from __future__ import annotations
+
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.model.uses import Use
+from shardlint.support.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveUse(Use):
+    """An array inside jit that is certainly laid out by ``before``, and asked for in another layout.
+
+    ``function`` asks for it. ``computed``: row by row from a batch, by a product or a layer; only the
+    layout of its rows is known, and ``before`` is otherwise as ``after``.
+    """
+
+    function: str
+    mesh: Mesh
+    before: Spec
+    after: Spec
+    shape: Shape | Unknown
+    dtype: str | None
+    subject: str
+    computed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatherUse(Use):
+    """An array on Auto axes that the compiler gathers, for a function that does not work on its parts.
+
+    ``spec`` certainly splits the array along ``dimensions``. ``loop``: the function takes it slice by slice
+    along the first one.
+    """
+
+    function: str
+    mesh: Mesh
+    spec: Spec
+    dimensions: tuple[int, ...]
+    shape: Shape | Unknown
+    dtype: str | None
+    subject: str
+    loop: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleUse(Use):
+    """A jitted function in which some axes of its mesh split nothing.
+
+    All its arrays are known; ``axes`` are those axes, each of several devices. It ``trains`` if it computes
+    gradients; otherwise ``shapes`` are those of arguments that are whole on the mesh, whatever others are.
+    """
+
+    function: str
+    mesh: Mesh
+    axes: tuple[str, ...]
+    trains: bool = True
+    shapes: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeUse(Use):
+    """Arrays that a jitted function without out_shardings makes itself, and so leaves whole.
+
+    ``subject`` is the largest of them, with ``shape`` and ``dtype``; ``total`` are the bytes of all,
+    ``number`` how many they are. ``split`` describes an argument of the same shape that is split, None if
+    there is none. ``outside`` tells on which devices the program made them, before any jit, and gives them to
+    the function; None if the function makes them.
+    """
+
+    function: str
+    subject: str
+    shape: Shape
+    dtype: str | None
+    total: int
+    number: int
+    split: str | None = None
+    outside: str | None = None
+
+
+#: The function of a `CallUse` that saves a checkpoint with arrays that lie on one device.
+SAVED_ALONE = "orbax.save(one device)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedUse(Use):
+    """An array on a mesh that a jitted function takes from outside: a constant of its program.
+
+    ``function`` is the jitted function that is called here; None where an operation in it reads the array.
+    ``subject`` is what the program calls the array, if it has a name there.
+    """
+
+    function: str | None
+    subject: str | None
+    shape: Shape
+    dtype: str | None
+    mesh: Mesh
+    spec: Spec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreUse(Use):
+    """Arrays that a checkpointer restores without being told where to.
+
+    ``subject`` is the largest of them, None without a target; ``total`` are the bytes of all, ``number`` how
+    many they are. ``alone``: the target's arrays are on one device, and so are the restored ones, however
+    they were saved; otherwise they lie as they were saved.
+    """
+
+    subject: str | None
+    total: int = 0
+    number: int = 0
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopiesUse(Use):
+    """A stack of one copy for each device (`flax.jax_utils.replicate`) that meets a mesh of the program.
+
+    ``copies`` is how many they are.
+    """
+
+    subject: str
+    copies: Dim
