@@ -32,6 +32,7 @@ from shardlint.inference.domain.values import (
     as_int,
     as_shape,
     as_str,
+    is_none,
 )
 from shardlint.inference.evaluation.descriptors import deleter_of, setter_of
 from shardlint.inference.evaluation.iterators import each_left, spend
@@ -280,6 +281,9 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
         set_library_name(interpreter, f"{receiver.name}.{name or '*'}")
         forget(value)
     elif isinstance(receiver, ListValue | DictValue) and receiver.items is not None:
+        if isinstance(receiver, ListValue) and isinstance(key, Slice):
+            _set_slice(interpreter, receiver, key, value)
+            return
         if not (interpreter.certain(receiver.path) and _has_place(receiver, key)):
             forget(Tuple((receiver, key, value)))
             return
@@ -302,6 +306,64 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
             forget(Tuple((receiver, key, value)))
     elif not isinstance(receiver, Array):
         forget(Tuple((receiver, key, value)))
+
+
+def _set_slice(interpreter: Evaluator, receiver: ListValue, key: Slice, value: Value) -> None:
+    """Set items of a list, as ``held[1:3] = value``; the list is unknown where they or the items are."""
+    part = _plain_slice(key)
+    added = value.items if isinstance(value, ListValue | Tuple) else None
+    certain = receiver.kind == "list" and interpreter.certain(receiver.path)
+    if part is None or added is None or receiver.items is None or not certain:
+        forget(Tuple((receiver, key, value)))
+        return
+    items = list(receiver.items)
+    try:
+        items[part] = added
+    except ValueError:
+        forget(Tuple((receiver, key, value)))
+        return
+    changing(receiver)
+    receiver.items[:] = items
+
+
+def _plain_slice(key: Slice) -> slice | None:
+    """Return a slice whose bounds are known, else None."""
+    bounds = [key.start, key.stop, key.step]
+    known = [as_int(bound) for bound in bounds]
+    certain = all(is_none(bound) or n is not None for bound, n in zip(bounds, known, strict=True))
+    return slice(*known) if certain and known[2] != 0 else None
+
+
+def delete_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) -> None:
+    """Delete ``receiver[key]``; where it is not known what that is, the container becomes unknown."""
+    method = None
+    if isinstance(receiver, Instance):
+        method = operator_method(interpreter, receiver, "__delitem__", place)
+    elif isinstance(receiver, LibraryObject):
+        method = interpreter.attribute(receiver, "__delitem__", place)
+    if isinstance(method, Bound):
+        interpreter.call(method, [key], {}, place)
+    elif not isinstance(receiver, ListValue | DictValue) or not _delete(interpreter, receiver, key):
+        forget(receiver)
+
+
+def _delete(interpreter: Evaluator, receiver: ListValue | DictValue, key: Value) -> bool:
+    """Delete an item of a container with known items; return whether it is known which."""
+    if receiver.items is None or not interpreter.certain(receiver.path):
+        return False
+    if isinstance(receiver, DictValue):
+        found, name = hashable(key)
+        if not found or name not in receiver.items:
+            return False
+        changing(receiver)
+        del receiver.items[name]
+        return True
+    part = _plain_slice(key) if isinstance(key, Slice) else as_int(key) if _has_place(receiver, key) else None
+    if part is None or receiver.kind == "range" or (receiver.kind == "deque" and isinstance(part, slice)):
+        return False
+    changing(receiver)
+    del receiver.items[part]
+    return True
 
 
 def _has_place(receiver: ListValue | DictValue, key: Value) -> bool:

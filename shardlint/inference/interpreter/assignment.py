@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.domain.classes import operator_method
-from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.lattice import join_tagged, tagged
 from shardlint.inference.domain.values import (
     Array,
-    Bound,
     DictValue,
-    Instance,
-    LibraryObject,
     ListValue,
     MeshValue,
     Tag,
@@ -25,7 +20,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.context import Scope, meant
 from shardlint.inference.evaluation.evaluator import Donation
 from shardlint.inference.evaluation.iterators import items_of
-from shardlint.inference.evaluation.mutation import delete_attribute, set_attribute, set_item
+from shardlint.inference.evaluation.mutation import delete_attribute, delete_item, set_attribute, set_item
 from shardlint.inference.facts.comment_facts import with_facts
 from shardlint.inference.interpreter.members import attribute_of, evaluate_index
 from shardlint.inference.overlays.jax.transforms.given_away import marked_gone
@@ -190,7 +185,7 @@ def _is_plain_index(node: cst.Subscript) -> bool:
 
 
 def delete(interpreter: Machine, target: cst.BaseExpression) -> None:
-    """Delete a name or an attribute. Deleting an item makes its object unknown."""
+    """Delete a name, an attribute or an item."""
     if isinstance(target, cst.Name):
         name = meant(interpreter.scope, target.value)
         holder = interpreter.scope.target(name)
@@ -203,19 +198,8 @@ def delete(interpreter: Machine, target: cst.BaseExpression) -> None:
         name = meant(interpreter.scope, target.attr.value)
         delete_attribute(interpreter, interpreter.evaluate(target.value), name, interpreter.place(target))
     elif isinstance(target, cst.Subscript):
-        _delete_item(interpreter, interpreter.evaluate(target.value), target)
-
-
-def _delete_item(interpreter: Machine, receiver: Value, target: cst.Subscript) -> None:
-    place, method = interpreter.place(target), None
-    if isinstance(receiver, Instance):
-        method = operator_method(interpreter, receiver, "__delitem__", place)
-    elif isinstance(receiver, LibraryObject):
-        method = interpreter.attribute(receiver, "__delitem__", place)
-    if isinstance(method, Bound):
-        interpreter.call(method, [evaluate_index(interpreter, target.slice)], {}, place)
-    else:
-        forget(receiver)
+        receiver, key = interpreter.evaluate(target.value), evaluate_index(interpreter, target.slice)
+        delete_item(interpreter, receiver, key, interpreter.place(target))
 
 
 def _unpack(interpreter: Machine, target: cst.Tuple | cst.List, value: Value) -> None:

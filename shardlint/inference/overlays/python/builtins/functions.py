@@ -28,6 +28,7 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
     as_dim,
+    as_int,
     integer,
 )
 from shardlint.inference.evaluation.call import Call
@@ -111,8 +112,16 @@ def _set(call: Call) -> Value:
 
 
 def _int(call: Call) -> Value:
-    if len(call.args) != 1:
+    if call.opaque:
         return Unknown("int()")
+    if len(call.args) == 2 or call.kwargs:
+        text, base = call.bind("x", base=None)
+        number = None if base is None else as_int(base)
+        if number is None or not isinstance(text, Const) or not isinstance(text.value, str):
+            return Unknown("int()")
+        return _convert(lambda written: int(written, number), text)
+    if not call.args:
+        return Const(0)
     value = mixed_in_value(call.args[0]) or call.args[0]
     if isinstance(value, Integer):
         return value

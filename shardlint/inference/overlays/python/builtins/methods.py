@@ -252,7 +252,13 @@ def _view(kind: str) -> _Method:
     return lambda call: LibraryObject(kind, {"of": call.args[0]}, call.place)
 
 
-_SEQUENCE: dict[str, _Method] = {"index": _index, "count": _count}
+def _item(call: Call) -> Value:
+    """``x.__getitem__(key)``, often as the key of `max` or `sorted`."""
+    receiver, key = call.bind("self", "key")
+    return call.interpreter.item(receiver or NONE, key or NONE, call.place)
+
+
+_SEQUENCE: dict[str, _Method] = {"index": _index, "count": _count, "__getitem__": _item}
 _LIST: dict[str, _Method] = {
     **_SEQUENCE,
     "append": _append,
@@ -269,6 +275,7 @@ _LIST: dict[str, _Method] = {
     "appendleft": _append_left,
 }
 _DICT: dict[str, _Method] = {
+    "__getitem__": _item,
     "get": _get,
     "items": _view("view.items"),
     "keys": _view("view.keys"),

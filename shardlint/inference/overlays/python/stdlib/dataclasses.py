@@ -21,8 +21,9 @@ from shardlint.inference.domain.values import (
     as_bool,
     as_items,
     as_str,
+    is_none,
 )
-from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from shardlint.inference.evaluation.evaluator import Evaluator
 
 _FIELD, _INIT_ONLY = "dataclasses.field", "dataclasses.InitVar"
+#: Types of what is no field of objects.
+_PSEUDO = frozenset({_INIT_ONLY, "typing.ClassVar", "dataclasses.KW_ONLY"})
 _ATTRS = ("attr.dataclass", "attrs.define", "attrs.frozen", "attrs.mutable")
 #: Decorators that make a class a dataclass; those among them that add methods count as bases.
 _ADDING_METHODS = frozenset({"flax.struct.dataclass", "chex.dataclass"})
@@ -144,6 +147,30 @@ def _dataclass(call: Call) -> Value:
     return LibraryObject("dataclass", {**call.kwargs, "name": Const(call.name)})
 
 
+def _made(call: Call) -> Value:
+    """``make_dataclass("Layer", ["spec", ("size", int, 8)])``: a class of fields with types and defaults."""
+    options = ("repr", "eq", "order", "unsafe_hash", "frozen", "match_args", "kw_only", "slots", "module")
+    name, given, bases, namespace, init, *_ = call.bind(
+        "cls_name", "fields", bases=Tuple(()), namespace=NONE, init=Const(True), **dict.fromkeys(options)
+    )
+    text, above, items = as_str(name), as_items(bases), as_items(given)
+    known = {} if is_none(namespace) else namespace.items if isinstance(namespace, DictValue) else None
+    if text is None or above is None or items is None or known is None or as_bool(init) is not True:
+        raise CannotBind(call.name)
+    attributes = {str(key): value for key, value in known.items()}
+    cls = ClassValue(text, tuple(above), attributes, origin=call.place, path=call.interpreter.path)
+    for item in items:
+        label, kind, default = [*(as_items(item) or (item,)), None, None][:3]
+        field, special = as_str(label), isinstance(kind, LibraryObject | Unknown)
+        if field is None or special or (isinstance(kind, External) and kind.name in _PSEUDO):
+            raise CannotBind(call.name)
+        cls.fields[field], cls.annotations[field] = default, ""
+        if default is not None:
+            attributes[field] = default
+    make_dataclass(cls, "dataclasses.dataclass", dict(call.kwargs))
+    return cls
+
+
 # -- fields -----------------------------------------------------------------------------------------
 
 
@@ -250,18 +277,32 @@ def _plain(call: Call, value: Value, pack: Callable[[dict[str, Value]], Value]) 
 
 
 def _asdict(call: Call) -> Value:
-    receiver = call.args[0] if len(call.args) == 1 and not call.kwargs else None
-    if receiver is None or _parts(call, receiver) is None:
+    receiver, factory = call.bind("obj", dict_factory=None)
+    path, place = call.interpreter.path, call.place
+    if receiver is None or _parts(call, receiver) is None or len(call.args) != 1:
         return DictValue(None)
-    path = call.interpreter.path
-    return _plain(call, receiver, lambda parts: DictValue(dict(parts.items()), call.place, path))
+
+    def pack(parts: dict[str, Value]) -> Value:
+        if factory is None:
+            return DictValue(dict(parts.items()), place, path)
+        pairs: list[Value] = [Tuple((Const(name), value)) for name, value in parts.items()]
+        return call.interpreter.call(factory, [ListValue(pairs, place, path)], {}, place)
+
+    return _plain(call, receiver, pack)
 
 
 def _astuple(call: Call) -> Value:
-    receiver = call.args[0] if len(call.args) == 1 and not call.kwargs else None
-    if receiver is None or _parts(call, receiver) is None:
+    receiver, factory = call.bind("obj", tuple_factory=None)
+    path, place = call.interpreter.path, call.place
+    if receiver is None or _parts(call, receiver) is None or len(call.args) != 1:
         return Unknown("dataclasses.astuple")
-    return _plain(call, receiver, lambda parts: Tuple(tuple(parts.values()), call.place))
+
+    def pack(parts: dict[str, Value]) -> Value:
+        if factory is None:
+            return Tuple(tuple(parts.values()), place)
+        return call.interpreter.call(factory, [ListValue(list(parts.values()), place, path)], {}, place)
+
+    return _plain(call, receiver, pack)
 
 
 def _fields(call: Call) -> Value:
@@ -298,6 +339,7 @@ def _item(call: Call) -> Value:
 TABLE: dict[str, Callable[[Call], Value]] = {
     **dict.fromkeys(sorted(_MAKING), _dataclass),
     **dict.fromkeys((_FIELD, "flax.struct.field", "attrs.field", "attr.ib", "attr.field"), _field),
+    "dataclasses.make_dataclass": _made,
     "dataclasses.replace": _replace,
     "attrs.evolve": _replace,
     "dataclasses.asdict": _asdict,

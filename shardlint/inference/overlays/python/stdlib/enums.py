@@ -6,7 +6,7 @@ versions, and effects of metaclasses, are unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.classes import class_attribute, has_unknown_base, library_bases
@@ -16,6 +16,8 @@ from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     Const,
+    DictValue,
+    External,
     Function,
     Instance,
     LibraryObject,
@@ -23,8 +25,11 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
     as_int,
+    as_items,
+    as_str,
+    is_none,
 )
-from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
@@ -142,7 +147,45 @@ def _given(call: Call) -> Value:
     return value or NONE
 
 
+def _functional(call: Call) -> Value:
+    """``Enum("Axis", "X Y")``: an enumeration by the names of its members, or by names and values."""
+    name, given, *_, mixed_in, start, _ = call.bind(
+        "value", names=None, module=None, qualname=None, type=None, start=Const(1), boundary=None
+    )
+    text, rows, first = as_str(name), _rows(given), as_int(start)
+    if text is None or rows is None or first is None or (mixed_in is not None and is_none(mixed_in)):
+        raise CannotBind(call.name)
+    automatic: Value = LibraryObject("enum.auto", {})
+    if rows and rows[0][1] is None and first != 1:
+        if call.name not in ("enum.Enum", "enum.IntEnum"):
+            raise CannotBind(call.name)
+        rows = [(row, Const(first + i)) for i, (row, _) in enumerate(rows)]
+    attributes = {row: automatic if value is None else value for row, value in rows}
+    bases = (External(call.name),) if mixed_in is None else (mixed_in, External(call.name))
+    cls = ClassValue(text, bases, attributes, origin=call.place, path=call.interpreter.path)
+    make_members(call.interpreter, cls, call.place)
+    return cls
+
+
+def _rows(given: Value | None) -> list[tuple[str, Value | None]] | None:
+    """Return the members of ``Enum(name, members)``, each with its value, or None if all are automatic."""
+    if (text := as_str(given)) is not None:
+        return [(name, None) for name in text.replace(",", " ").split()]
+    items: Sequence[Value] | None = as_items(given)
+    if isinstance(given, DictValue) and given.items is not None:
+        items = [Tuple((Const(name), value)) for name, value in given.items.items()]
+    rows: list[tuple[str, Value | None]] = []
+    for item in items or ():
+        name, *value = as_items(item) or (item,)
+        if (label := as_str(name)) is None or len(value) > 1:
+            return None
+        rows.append((label, value[0] if value else None))
+    alike = len({value is None for _, value in rows}) == 1
+    return rows if alike else None
+
+
 TABLE: dict[str, Callable[[Call], Value]] = {
+    **dict.fromkeys(sorted(ENUMS), _functional),
     "enum.auto": _auto,
     "enum.nonmember": _nonmember,
     "enum.member": _given,

@@ -26,6 +26,7 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
     as_str,
+    is_none,
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.iterators import is_iterator
@@ -111,7 +112,8 @@ IGNORING = "warnings ignored"
 
 
 def _null_context(call: Call) -> Value:
-    return LibraryObject("harmless", {"entered": call.args[0] if call.args else NONE})
+    (entered,) = call.bind(enter_result=NONE)
+    return LibraryObject("harmless", {"entered": entered or NONE})
 
 
 def _harmless(call: Call) -> Value:
@@ -268,8 +270,11 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
         return value
 
     def copy_of(call: Call) -> Value:
-        if len(call.args) == 1 and not call.kwargs:
-            return copied(call.args[0], call, {})
+        value, memo = call.bind("x", memo=None) if deep else [*call.bind("x"), None]
+        fresh = memo is None or is_none(memo) or (isinstance(memo, DictValue) and memo.items == {})
+        if value is not None and fresh and not call.opaque:
+            forget(memo or NONE)  # It is filled with what was copied.
+            return copied(value, call, {})
         forget(Tuple((*call.args, *call.kwargs.values())))
         return Unknown(call.name)
 
