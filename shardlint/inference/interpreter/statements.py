@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.conditions.ending_calls import never_returns
+from shardlint.inference.conditions.exception_handlers import caught_by
 from shardlint.inference.conditions.narrowing import learn_rank, refine
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.lattice import combined, join_variables
@@ -327,7 +328,7 @@ def _try(interpreter: Machine, node: cst.Try) -> bool:
     # A `finally` that leaves the block swallows what is raised in it.
     swallows = node.finalbody is not None and leaves(node.finalbody.body)
     every = interpreter.context.caught | ({"BaseException"} if swallows else set())
-    names = frozenset(name for handler in node.handlers for name in exception_names(handler.type))
+    names = caught_by(node)
     handled = bool(node.handlers) and not only_known_imports(interpreter, node)
     interruptible = handled or (swallows and may_raise(node.body))
     kept = {id(found) for found in _snapshots(interpreter)}

@@ -85,7 +85,7 @@ def enter_contexts(interpreter: Machine, items: Sequence[cst.WithItem]) -> Itera
 
 
 #: Library objects that a block binds as they are.
-_THEMSELVES = frozenset({"orbax.checkpoint.Checkpointer"})
+_THEMSELVES = frozenset({"orbax.checkpoint.Checkpointer", "concurrent.futures.ThreadPoolExecutor"})
 
 
 def _swallows(interpreter: Machine, manager: Value) -> bool:

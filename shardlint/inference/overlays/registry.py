@@ -58,6 +58,7 @@ _LIBRARIES = {
     ),
     "equinox": ("equinox.modules",),
     "einops": ("einops",),
+    **dict.fromkeys(("threading", "concurrent"), ("python.stdlib.threads",)),
     "orbax": ("orbax",),
     "pytest": _TESTING,
     "unittest": _TESTING,

@@ -65,6 +65,8 @@ _CALLING_LIBRARIES = (
 _KNOWN_LIBRARIES = (*READING_LIBRARIES, *_CALLING_LIBRARIES)
 #: Libraries of classes whose objects run by themselves: all their methods may be called unseen.
 _THREADS = ("asyncio.", "concurrent.", "multiprocessing.", "threading.")
+#: The class whose objects run from their ``start()`` on, which is followed.
+_STARTED = "threading.Thread"
 #: Python's functions that reach all variables of a module.
 REACHING_ALL = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
 #: Python's functions that set or delete an attribute of a computed name.
@@ -74,7 +76,7 @@ _CONSTRUCTORS = ("__new__", "__init__", "__post_init__")
 
 def special_methods(cls: ClassValue) -> list[Function]:
     """Return the methods of a class and its bases that Python, or a thread that it is, may call unseen."""
-    runs = any(name.startswith(_THREADS) for name in library_bases(cls))
+    runs = any(name.startswith(_THREADS) and name != _STARTED for name in library_bases(cls))
     return [
         function
         for base in lineage(cls)
