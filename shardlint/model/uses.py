@@ -183,17 +183,20 @@ class OperationUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CarryUse(Use):
-    """The carry of a loop, or the results of two branches: both types must be equal.
+    """The carry of a loop, the results of two branches, or an argument of a custom derivative and its
+    cotangent: both types must be equal.
 
     ``function`` is ``scan``, ``while_loop``, ``cond``, …; ``path`` names the leaf of the carry (empty where
     the carry is a single array), ``before`` is its type when the loop begins (or in the first branch's
-    result), ``after`` its type in the body's result (or in the other branch's).
+    result), ``after`` its type in the body's result (or in the other branch's). ``doubt`` is a condition
+    under which alone JAX compares them.
     """
 
     function: str
     path: str
     before: ArrayType
     after: ArrayType
+    doubt: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

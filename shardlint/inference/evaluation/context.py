@@ -71,7 +71,8 @@ class Context:
     are the files of modules of which a test replaced something. ``test`` tells that a framework runs this
     as a test. ``forbidden`` are the axes of `jax.sharding.no_collectives`. ``device_axes`` are the names of
     the devices of enclosing `pmap`s. ``options`` are those of JAX's configuration that a block sets (see
-    `overlays.jax.configuration`).
+    `overlays.jax.configuration`). ``deriving`` is true where a taint goes only as far as derivatives do, None
+    in the rules of a custom derivative.
     """
 
     mesh: MeshValue | Unknown | None = None
@@ -99,6 +100,7 @@ class Context:
     forbidden: frozenset[str] = frozenset()
     device_axes: frozenset[str] = frozenset()
     options: frozenset[str] = frozenset()
+    deriving: bool | None = False
 
     @property
     def environment(self) -> Environment:

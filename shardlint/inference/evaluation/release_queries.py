@@ -18,7 +18,7 @@ from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.laws import versions
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api, Rejected, Undecided, Verdict
-from shardlint.model.uses import ArityUse, CallUse, ParameterUse, Placement, Use
+from shardlint.model.uses import ArityUse, CallUse, CarryUse, ParameterUse, Placement, Use
 
 _TEXTS = frozenset(
     {"jax.__version__", "jax.version.__version__", "jaxlib.__version__", "jaxlib.version.__version__"}
@@ -125,6 +125,6 @@ def _api(use: Use) -> str | None:
     """Return the name of the called API in the table of laws."""
     if isinstance(use, ParameterUse):
         return Api.NNX_PARAM if use.library == "nnx" else Api.LINEN_UNBOX
-    if isinstance(use, CallUse):
+    if isinstance(use, CallUse | CarryUse):
         return use.function
     return use.api if isinstance(use, Placement | ArityUse) else None

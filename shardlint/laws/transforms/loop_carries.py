@@ -1,4 +1,5 @@
-"""Loops and branches: a carry keeps its type, and branches return equal types."""
+"""Types that JAX requires to be equal: of a loop's carry before and after, of the results of branches, and of
+arguments and their cotangents."""
 
 from __future__ import annotations
 
@@ -35,6 +36,18 @@ def judge_carry(before: Carried, after: Carried) -> Verdict:
             return Undecided("older releases do not compare shardings")
         return Rejected(Cause.CARRY, "TypeError", "trace", detail="sharding")
     exact = all(one.variation.perhaps == one.variation.surely for one in (before, after))
+    return Accepted() if exact else Undecided("what varies is not known")
+
+
+def judge_cotangent(primal: Variation, cotangent: Variation) -> Verdict:
+    """Judge what the rule of a `jax.custom_vjp` returns for an argument: both vary over the same axes.
+
+    `custom_derivatives._flatten_bwd` compares them since 0.8.3 at the latest, in 0.8.0 it did not. ValueError
+    when a derivative is traced.
+    """
+    if axes := disagreement(primal, cotangent):
+        return Rejected(Cause.CARRY, "ValueError", "trace", axis=min(axes), detail="varying")
+    exact = all(one.perhaps == one.surely for one in (primal, cotangent))
     return Accepted() if exact else Undecided("what varies is not known")
 
 

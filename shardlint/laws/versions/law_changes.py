@@ -104,6 +104,7 @@ LAW_ROWS: tuple[LawRow, ...] = (
     _row("0.6.0", Cause.UNBOUND_AXIS, *_CHECKED, newest="AssertionError", before="NameError"),
     _row("0.8.0", Cause.UNBOUND_AXIS, *_CHECKED, newest="AssertionError", before="KeyError"),
     # shard_map checks the variation of a carry since 0.6.0.
+    _row("0.8.3", Cause.CARRY, "jax.custom_vjp"),
     _row("0.6.0", Cause.CARRY),
     # In one process the shape that was asked for was not looked at.
     _row("0.7.1", Cause.DEVICES, "jax.make_array_from_process_local_data"),

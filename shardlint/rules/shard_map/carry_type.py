@@ -63,6 +63,7 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import names_text
 
 _BRANCHES = ("cond", "switch")
+_DERIVATIVE = "custom_vjp"
 
 
 def check(use: CarryUse, settings: RuleSettings) -> Iterable[Problem]:
@@ -70,7 +71,9 @@ def check(use: CarryUse, settings: RuleSettings) -> Iterable[Problem]:
     verdict, name = use.verdict, use.function.rpartition(".")[2]
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.CARRY:
         return
-    if name in _BRANCHES:
+    if name == _DERIVATIVE:
+        message = f"the cotangent of {use.path} must have the argument's type, {use.before}, not {use.after}"
+    elif name in _BRANCHES:
         what = f"result{use.path}" if use.path else "results"
         message = f"the branches of `{name}` must have {what} of one type, not {use.before} and {use.after}"
     else:
@@ -87,7 +90,13 @@ def _way_out(use: CarryUse, verdict: Rejected, branches: bool) -> str:
     before, after = (kind.varying or frozenset() for kind in (use.before, use.after))
     added = sorted(after - before)
     axes = added or sorted(before - after)
-    if branches:
+    if use.function.endswith(_DERIVATIVE) and added:
+        return (
+            f"sum it: jax.lax.psum(..., {names_text(added) if len(added) == 1 else f'({names_text(added)})'})"
+        )
+    if use.function.endswith(_DERIVATIVE):
+        target = "it"
+    elif branches:
         target = "the first branch's" if added else "the other branch's"
     else:
         target = "the initial value" if added else "the result of the body"

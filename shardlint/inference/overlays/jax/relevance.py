@@ -8,7 +8,7 @@ from operator import eq, floordiv, ge, gt, le, lt, mod, ne
 
 from shardlint.inference.domain.values import Array, Const, Value, as_int
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.jax.transforms.taint import is_following
+from shardlint.inference.overlays.jax.transforms.taint import is_following, unmarked
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import NO_AXES, Trait, Variation
@@ -28,6 +28,16 @@ _SYMBOLS = {
     }.items()
     for name in names.split()
 }
+#: Functions of floating-point numbers whose derivative JAX knows to be 0, so that it computes none.
+_STEPS = frozenset({"//", "jax.lax.stop_gradient", "jax.nn.one_hot"}) | {
+    f"jax.{module}.{name}"
+    for module, names in {
+        "numpy": "floor ceil round rint trunc fix sign floor_divide heaviside nextafter spacing",
+        "lax": "floor ceil round sign nextafter",
+    }.items()
+    for name in names.split()
+}
+_POWER = "jax.numpy.power"
 #: Functions that choose between values.
 _CHOICES = frozenset({"jax.numpy.where", "jax.lax.select", "jax.lax.select_n"})
 
@@ -36,6 +46,8 @@ def relevant(interpreter: Evaluator, name: str, operands: Sequence[Value]) -> Se
     """Return the operands of an operation on values; those that it perhaps does not depend on perhaps do not
     vary. In types they do."""
     context = interpreter.context
+    if context.deriving and (name in _STEPS or (name in ("**", _POWER) and as_int(operands[-1]) == 0)):
+        return tuple(map_arrays(one, _without_mark) for one in operands)
     if not context.bound_axes or context.check_vma is True or is_following(context):
         return operands
     symbol = _SYMBOLS.get(name, name)
@@ -55,6 +67,10 @@ def relevant(interpreter: Evaluator, name: str, operands: Sequence[Value]) -> Se
     if not whole or _tells_devices_apart(interpreter, symbol, x, y):
         return operands
     return _unless_data(x), _unless_data(y)
+
+
+def _without_mark(array: Array, _: str) -> Array:
+    return array.vary(unmarked(array.variation))
 
 
 _OPERATORS = {"//": floordiv, "%": mod, "==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}

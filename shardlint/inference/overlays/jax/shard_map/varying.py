@@ -31,7 +31,7 @@ from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.operations import OPERATIONS, operation_of, reads_values
 from shardlint.inference.overlays.jax.relevance import relevant
-from shardlint.inference.overlays.jax.transforms.taint import is_following, with_captured_marked
+from shardlint.inference.overlays.jax.transforms.taint import is_following, unmarked, with_captured_marked
 from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.overlays.optax import losses
 from shardlint.laws.core.dims import equal
@@ -98,10 +98,18 @@ def computed(
         surely = frozenset.intersection(*arrays) if arrays else NO_AXES
         made = Variation(surely, made.perhaps, made.equal, made.traits if len(arrays) == 1 else NO_TRAITS)
     result = vary(result, made)
+    if context.deriving:
+        result = _change(result, _differentiable)
     if isinstance(result, Array) and result.traits and result.drawn_at is None:
         at = next((v.drawn_at for v in values if isinstance(v, Array) and v.drawn_at is not None), None)
         return result if at is None else replace(result, drawn_at=at)
     return result
+
+
+def _differentiable(array: Array) -> Array:
+    """Return an array without the mark, if it holds no numbers of which JAX takes derivatives."""
+    exact = array.dtype is not None and array.dtype.startswith(("float", "bfloat", "complex"))
+    return array if exact else array.vary(unmarked(array.variation))
 
 
 def _may_be_empty(value: Value) -> bool:

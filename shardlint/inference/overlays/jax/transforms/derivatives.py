@@ -18,6 +18,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.release_queries import holds
+from shardlint.inference.overlays.jax.shard_map.custom_derivatives import differentiated
 from shardlint.inference.overlays.jax.shard_map.reduced_values import scaled_gradient
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import own_parts
 from shardlint.inference.overlays.jax.shard_map.varying import variation_of
@@ -56,8 +57,18 @@ def _gradient(with_value: bool) -> Run:
         """Return `grad` and `value_and_grad`: gradients have the form of the arguments."""
         note_gradient(call)
         args = [traced(arg) for arg in call.args]
-        with _transposed(call):
-            result, has_aux = forward(call, function, args), _has_aux(options)
+        has_aux = _has_aux(options)
+        results: list[Value] = []
+
+        def evaluate(given: Sequence[Value]) -> Value:
+            with _transposed(call):
+                results.append(forward(call, function, given))
+            return _parts(results[-1], has_aux)[0]
+
+        _, rejected = differentiated(call, args, lambda given: _chosen(options, given), evaluate)
+        result = results[0]
+        if rejected:
+            return Unknown("JAX rejects a rule of a custom derivative")
         if has_aux is not None and as_bool(has_aux) is None:
             return Unknown("a gradient, perhaps with auxiliary output")
         value, aux = _parts(result, has_aux)

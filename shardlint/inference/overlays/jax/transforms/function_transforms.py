@@ -31,7 +31,6 @@ from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import refuse_constraints, refuse_reshards
 from shardlint.inference.overlays.jax.transforms.vmap_arguments import mapped_axes, refuse_mapping
 from shardlint.inference.overlays.pytrees.prefixes import (
-    NO_PATH,
     arrays_at,
     arrays_in,
     map_arrays,
@@ -85,28 +84,17 @@ def forward(call: Call, function: Value, args: Sequence[Value]) -> Value:
     )
 
 
-def _transparent(call: Call, function: Value, options: dict[str, Value]) -> Value:
+def transparent(call: Call, function: Value, options: dict[str, Value]) -> Value:
     """Call the function of a transform that does not change results: `named_call`."""
     static = options.get("static_argnums") or options.get("nondiff_argnums")
     args = list(call.args) if static is not None else [traced(arg) for arg in call.args]
     return traced(forward(call, function, args))
 
 
-def _own_derivative(call: Call, function: Value, options: dict[str, Value]) -> Value:
-    """`custom_vjp(f)`, `custom_jvp(f)`: how sums in the function, and of its results, are transposed is not
-    known."""
-
-    def traced_by_hand(array: Array, _: str) -> Array:
-        traits = frozenset(trait for trait in array.traits if trait[0] not in (Trait.SUMMED, Trait.SPLIT))
-        return array if traits == array.traits else replace(array, traits=traits)
-
-    return map_arrays(_transparent(call, function, options), traced_by_hand, NO_PATH, several=True)
-
-
 def _checkpoint(call: Call, function: Value, options: dict[str, Value]) -> Value:
     """`checkpoint(f)`: traces the function, and then makes its calls one by one."""
     with call.interpreter.within(staged=True):
-        return _transparent(call, function, options)
+        return transparent(call, function, options)
 
 
 def _vmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
@@ -341,16 +329,12 @@ TABLE: dict[str, Transfer] = {
     "jax.vmap": transform("jax.vmap", _vmap),
     "jax.pmap": transform("jax.pmap", _pmap),
     "jax.make_jaxpr": transform("jax.make_jaxpr", _make_jaxpr),
-    **{
-        f"jax.{name}": transform(f"jax.{name}", _own_derivative, once=True)
-        for name in ("custom_vjp", "custom_jvp")
-    },
-    "jax.named_call": transform("jax.named_call", _transparent, once=True),
+    "jax.named_call": transform("jax.named_call", transparent, once=True),
     **{
         name: transform(name, _checkpoint, once=True)
         for name in ("jax.checkpoint", "jax.remat", "jax.ad_checkpoint.checkpoint")
     },
-    "jax.custom_batching.custom_vmap": transform("custom_vmap", _transparent, once=True),
+    "jax.custom_batching.custom_vmap": transform("custom_vmap", transparent, once=True),
     "jax.eval_shape": _eval_shape,
     "jax.profiler.annotate_function": _identity_decorator,
     **{f"jax.{name}": _harmless for name in _CONTEXTS},

@@ -80,9 +80,11 @@ def holds_marked(tree: Value) -> bool:
 
 
 @contextmanager
-def following(interpreter: Evaluator, **context: object) -> Iterator[None]:
-    """Evaluate as inside jit, with the mark bound, and discard effects on the program's objects."""
-    bound = ((MARK, 1),)
+def following(interpreter: Evaluator, inside: bool = False, **context: object) -> Iterator[None]:
+    """Evaluate as inside jit, with the mark bound, and discard effects on the program's objects; ``inside``
+    tells that the axes of an enclosing shard_map are still bound."""
+    around = interpreter.context.bound_axes if inside else ()
+    bound = ((MARK, 1), *(() if isinstance(around, Unknown) else around))
     interpreter.muted += 1
     try:
         with (

@@ -7,7 +7,6 @@ that `jax.set_mesh` sets for good (JAX 0.6 to 0.12, Flax 0.12); what `jax.config
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.values import (
@@ -15,14 +14,13 @@ from shardlint.inference.domain.values import (
     DictValue,
     Instance,
     LibraryObject,
-    MeshValue,
     Tuple,
     Value,
     as_items,
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.evaluation.context import NO_RULES, Context
+from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.iterators import is_iterator
 from shardlint.laws.core.values import Unknown
 
@@ -33,8 +31,8 @@ EXECUTOR = "concurrent.futures.ThreadPoolExecutor"
 _FRESH = Context()
 #: What a new thread does not have of the one that starts it.
 _OWN = (
-    "mesh", "legacy_mesh", "in_jit", "staged", "compiles", "bound_axes", "mapped", "check_vma", "shards", "orders",
-    "logical_rules", "forbidden", "device_axes", "options",
+    "mesh", "legacy_mesh", "in_jit", "staged", "compiles", "bound_axes", "mapped", "check_vma", "shards",
+    "orders", "logical_rules", "forbidden", "device_axes", "options", "deriving",
 )  # fmt: skip
 
 
@@ -119,7 +117,11 @@ def _run(call: Call, function: Value, args: Value, kwargs: Value, executor: Valu
                 start = as_items(first["args"])
                 interpreter.call(first["function"], start or (), {}, call.place, start is None)
             interpreter.call(
-                function, items or (), {str(key): value for key, value in (named or {}).items()}, call.place, opaque
+                function,
+                items or (),
+                {str(key): value for key, value in (named or {}).items()},
+                call.place,
+                opaque,
             )
             if isinstance(executor, LibraryObject) and interpreter.context.mesh is not own["mesh"]:
                 executor.fields["used"] = NONE
