@@ -12,6 +12,8 @@ import pytest
 from support.checking import check
 from support.sizes import size
 
+from shardlint.inference.overlays.jax.operations import OPERATIONS
+
 HEADER = """\
 import jax, jax.numpy as jnp, numpy as np
 from jax import lax
@@ -53,7 +55,8 @@ VALUES = (
 )  # fmt: skip
 BODIES = (
     "jax.grad(value)(w, d)", "jax.value_and_grad(value)(w, d)[1]",
-    "jax.grad(value, argnums=1)(w, d).sum() * w", "sum(map(jnp.sum, jax.grad(value, argnums=(0, 1))(w, d)))", "value(w, d)",
+    "jax.grad(value, argnums=1)(w, d).sum() * w", "value(w, d)",
+    "sum(map(jnp.sum, jax.grad(value, argnums=(0, 1))(w, d)))",
     "jax.jit(jax.grad(lambda w: value(w, d)))(w)",
 )  # fmt: skip
 
@@ -104,3 +107,51 @@ def test_rules_are_refused_as_by_jax() -> None:
         missed += [program] * (due is not None and not said and not _differ_in_shape(due))
     assert found > 4 * len(missed), "\n\n".join(missed)
     assert found > 15
+
+
+def _runs(program: str) -> bool:
+    try:
+        exec(compile(program, "<random>", "exec"), {})
+    except Exception:
+        return False
+    return True
+
+
+FUNCTION = """\
+import jax, jax.numpy as jnp, numpy as np
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()), ("x",))
+@jax.custom_vjp
+def f(w):
+    return w * 2
+f.defvjp(lambda w: (f(w), None), lambda _, ct: (lax.pcast(ct, "x", to="varying"),))
+def body(w):
+    return jax.grad(lambda w: jnp.sum({function}))(w)
+jax.shard_map(body, mesh=mesh, in_specs=P(), out_specs=P("x"))(jnp.full((4, 4), 0.3))
+"""
+
+
+def _functions() -> list[str]:
+    """Return calls of the library's functions of one array, and operators."""
+    calls = [f"{name}(f(w))" for name in sorted(OPERATIONS) if not name.startswith("jax.random")]
+    operators = [f"f(w) {symbol} w" for symbol in ("+", "-", "*", "/", "//", "%", "@", "**", "<", "==")]
+    more = ["f(w) ** 2", "f(w) ** 0", "f(w) ** 0.5", "-f(w)", "abs(f(w))", "f(w).T", "f(w)[0]", "f(w)[w > 1]",
+            "w.at[0].set(f(w)[0])", "f(w).at[0].set(0)", "f(w).sum()", "f(w).astype(int)", "f(w).round()",
+            "f(w).argmax()", "w[f(w).astype(int)]", "f(w).shape[0] * w", "jnp.full(3, f(w)[0, 0])",
+            "f(w).min()", "jnp.where(f(w) > 0, w, w)", "jnp.where(w > 0, f(w), w)", "jnp.maximum(w, f(w))",
+            "divmod(f(w), 2)[0]", "jnp.linspace(0, f(w)[0, 0], 3)", "jnp.clip(w, 0, f(w))",
+            "jnp.power(f(w), 0)"]  # fmt: skip
+    return calls + operators + more
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_derivatives_reach_what_jax_differentiates() -> None:
+    found, wrong = 0, []
+    for function in _functions():
+        program = FUNCTION.format(function=function)
+        if any(one.code == "SHL308" and one.severity == "error" for one in check(program)):
+            found += 1
+            wrong += [function] * _runs(program)
+    assert not wrong
+    assert found > 100

@@ -29,10 +29,10 @@ _SYMBOLS = {
     for name in names.split()
 }
 #: Functions of floating-point numbers whose derivative JAX knows to be 0, so that it computes none.
-_STEPS = frozenset({"//", "jax.lax.stop_gradient", "jax.nn.one_hot"}) | {
+_STEPS = frozenset({"//", "jax.lax.stop_gradient", "jax.nn.one_hot", "round", "jax.Array.round"}) | {
     f"jax.{module}.{name}"
     for module, names in {
-        "numpy": "floor ceil round rint trunc fix sign floor_divide heaviside nextafter spacing",
+        "numpy": "around floor ceil round rint trunc fix sign floor_divide heaviside nextafter spacing",
         "lax": "floor ceil round sign nextafter",
     }.items()
     for name in names.split()
