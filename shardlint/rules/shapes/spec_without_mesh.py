@@ -5,7 +5,8 @@ Finds a bare `PartitionSpec` where no mesh is set, or where a sharding is needed
 
 ## Why is this bad?
 A spec names axes; without a mesh there are none. `with jax.set_mesh(mesh):` or `jax.set_mesh(mesh)`
-gives it one, and `NamedSharding(mesh, spec)` brings its own.
+gives it one, and `NamedSharding(mesh, spec)` brings its own. A thread has none of the meshes that others set:
+neither one of `threading.Thread` nor one of an executor.
 
 ## Example
 ```python

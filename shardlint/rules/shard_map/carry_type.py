@@ -1,8 +1,9 @@
 """# carry-type (SHL308)
 
 ## What it does
-Finds loops that return another type than they began with, and branches that return different types:
-of arrays that vary over other mesh axes, or are sharded otherwise.
+Finds loops that return another type than they began with, branches that return different types, and rules of
+`jax.custom_vjp` whose cotangents have another type than the arguments: of arrays that vary over other mesh
+axes, or are sharded otherwise.
 
 ## Why is this bad?
 A type says more than shape and dtype: inside `shard_map` over which mesh axes the array varies, on Explicit
@@ -46,7 +47,8 @@ jax.shard_map(total, mesh=mesh, in_specs=P("data"), out_specs=P("data"))(jnp.one
 
 ## What JAX says
 `TypeError` when the loop is traced: carry input and output, or the outputs of branches, must have equal
-types. Under ``check_vma=False`` types do not say what varies (JAX 0.10.2).
+types. `ValueError` when the derivative is traced of a rule's cotangent (since 0.8.3 at the latest). Under
+``check_vma=False`` types do not say what varies (JAX 0.10.2).
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/shard_map.html#scan-vma

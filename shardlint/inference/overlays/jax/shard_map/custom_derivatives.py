@@ -223,9 +223,8 @@ def differentiated(
     sure = [use for use in doubts if _is_run(call, args, chosen, evaluate, use)]
     for use in sure:
         rule = use.facts[0]
-        verdict = judge_cotangent(
-            *(Variation(kind.varying, kind.varying) for kind in (use.before, use.after))
-        )
+        axes = (kind.varying or frozenset() for kind in (use.before, use.after))
+        verdict = judge_cotangent(*(Variation(surely, surely) for surely in axes))
         where = Fact(f"{use.path.rpartition(' of ')[2]} is called here", use.place, kind="call")
         interpreter.record(replace(use, place=rule.place, facts=(where,), verdict=verdict, doubt=None))
     return value, bool(sure)

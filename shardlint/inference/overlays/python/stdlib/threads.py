@@ -6,7 +6,7 @@ that `jax.set_mesh` sets for good (JAX 0.6 to 0.12, Flax 0.12); what `jax.config
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.values import (
@@ -81,7 +81,9 @@ def _submit(call: Call) -> Value:
     """``executor.submit(function, *args, **kwargs)``."""
     executor, function, *args = call.args if len(call.args) > 1 else (NONE, Unknown("no function"))
     given: Value = Unknown("arguments that are not known") if call.opaque else Tuple(tuple(args))
-    _run(call, function, given, DictValue(dict(call.kwargs)), executor)
+    named: dict[Hashable, Value] = {}
+    named.update(call.kwargs)
+    _run(call, function, given, DictValue(named), executor)
     return Unknown("a future")
 
 
