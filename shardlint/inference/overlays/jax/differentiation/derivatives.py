@@ -18,7 +18,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.release_queries import holds
-from shardlint.inference.overlays.jax.shard_map.custom_derivatives import differentiated
+from shardlint.inference.overlays.jax.differentiation.custom_derivatives import differentiated
 from shardlint.inference.overlays.jax.shard_map.reduced_values import scaled_gradient
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import own_parts
 from shardlint.inference.overlays.jax.shard_map.varying import variation_of

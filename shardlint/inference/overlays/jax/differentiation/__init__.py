@@ -1,0 +1,1 @@
+"""Derivatives: the transforms that compute them, and functions with rules of their own for them."""
