@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,7 +31,15 @@ def test_jax_still_says_what_is_stored() -> None:
     sample = {text: text for text in random.SystemRandom().sample(sorted(programs), min(40, len(programs)))}
     said = jax_answers.ask_jax(sample)
     for text in sample:
-        assert jax_answers.portable(said[text]) == known[jax_answers.digest(text, runner)], text
+        now, before = jax_answers.portable(said[text]), known[jax_answers.digest(text, runner)]
+        assert _comparable(now) == _comparable(before), text
+
+
+def _comparable(answer: Any) -> Any:
+    """Return an answer, one for all that an operation says of a deleted array: it is a RuntimeError the first
+    time that the process runs the operation, and a ValueError afterwards (JAX 0.10.2)."""
+    deleted = answer is not None and re.search("has been deleted|deleted or donated", answer["message"])
+    return ("deleted", answer["lines"]) if deleted else answer
 
 
 def test_only_unknown_programs_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
