@@ -22,14 +22,10 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import table
-from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, copies_of, note_unlike
+from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, EQUAL, copies_of, note_unlike
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
-from shardlint.laws.transforms.varying import CONSTANT
-
-#: The variation of copies: `pmap` gives each device the same one.
-_EQUAL = replace(CONSTANT, equal=frozenset({COPIES}))
 
 
 def _sharding(call: Call, devices: Value | None) -> tuple[Dim, ShardingValue] | None:
@@ -58,7 +54,7 @@ def _replicate(call: Call) -> Value:
     def stack(array: Array, _: str) -> Value:
         shape = None if array.shape is None else (count, *array.shape)
         stacked = Array(shape, array.dtype, name=array.name)
-        return replace(stacked, sharding=sharding, committed=sharding).vary(_EQUAL)
+        return replace(stacked, sharding=sharding, committed=sharding).vary(EQUAL)
 
     return map_arrays(tree, stack)
 

@@ -37,6 +37,7 @@ from shardlint.inference.overlays.jax.shard_map.split_dimensions import split_of
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.sharding.made_arrays import COUNTING, is_making, made, takes_from_host
 from shardlint.inference.overlays.jax.sharding.movement import combined, computed_in_force, keeping_rows
+from shardlint.inference.overlays.jax.transforms.stacked_copies import stacked
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Unknown, entry_axes
@@ -73,6 +74,7 @@ def finish_call(call: Call, result: Value) -> Value:
     if call.interpreter.context.in_jit is not True:
         if not runs_eagerly(call.interpreter):
             return found
+        found = stacked(call, found)
         found = auto_layouts.followed_eagerly(call, call.name, found)
         if is_making(call.name) or call.name in _DRAWS or takes_from_host(call):
             return made(call, found)

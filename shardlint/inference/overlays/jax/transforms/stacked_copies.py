@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, SpecValue, Value
+from shardlint.inference.domain.values import (
+    Array,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Value,
+    as_int,
+    as_items,
+)
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.pytrees.nodes import Trees
@@ -13,7 +22,7 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import entry_axes
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.laws.transforms.varying import Trait
+from shardlint.laws.transforms.varying import CONSTANT, Trait
 from shardlint.model.memory_uses import CopiesUse
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
@@ -28,12 +37,45 @@ _RANK_OF_VECTORS = 2
 DRIFTING = (Trait.DRIFTING, COPIES)
 
 
+#: The variation of copies: `pmap` gives each device the same one.
+EQUAL = replace(CONSTANT, equal=frozenset({COPIES}))
+#: Functions that may repeat an array, with the position of their axis.
+_STACKING = {
+    "stack": 1, "array": None, "asarray": None, "broadcast_to": None, "tile": None, "repeat": 2
+}  # fmt: skip
+
+
 def copies_of(array: Array) -> Place | None:
     """Return the call that stacked copies of an array, None for any other array."""
     home = array.sharding
     if not isinstance(home, ShardingValue) or not isinstance(home.mesh, MeshValue):
         return None
     return home.origin if home.mesh.mesh.names == (COPIES,) and array.shape else None
+
+
+def stacked(call: Call, result: Value) -> Value:
+    """Return the result of a call outside of jit, marked if it has copies of one array along its first
+    dimension."""
+    name = call.name.rpartition(".")[2]
+    if name not in _STACKING or not isinstance(result, Array) or not result.shape or result.numpy:
+        return result
+    return result.vary(EQUAL) if call.args and _is_of_copies(call, name, call.args[0], result) else result
+
+
+def _is_of_copies(call: Call, name: str, given: Value, result: Array) -> bool:
+    axis = call.argument(_STACKING[name], "axis")
+    if name in ("stack", "array", "asarray"):
+        items = as_items(given) or ()
+        at_front = name != "stack" or axis is None or as_int(axis) == 0
+        return (
+            at_front
+            and len(items) > 1
+            and isinstance(items[0], Array)
+            and all(one is items[0] for one in items)
+        )
+    if not isinstance(given, Array) or given.shape is None or (name == "repeat" and as_int(axis) != 0):
+        return False
+    return len(given.shape) < len(result.shape or ()) or equal(given.shape[0], 1) is True
 
 
 def note_placed(interpreter: Evaluator, array: Array, placed: ShardingValue | None, place: Place) -> None:
