@@ -13,13 +13,14 @@ class M(nnx.Module):
     def __init__(self, rngs):
         self.d = nnx.Dict({"a": nnx.Linear(8, 3, rngs=rngs), "b": nnx.Param(jnp.ones((2,)))})
         self.l = nnx.List([nnx.Linear(3, 3, rngs=rngs) for _ in range(2)])
+        self.made = nnx.List(nnx.Linear(3, 3, rngs=rngs) for _ in range(2))
         self.kw = nnx.Dict(x=nnx.Linear(3, 4, rngs=rngs))
         self.data = nnx.data([nnx.Param(jnp.ones((5,)))])
         self.dd = nnx.data({"q": nnx.Param(jnp.ones((6,)))})
         self.seq = nnx.Sequential(nnx.Linear(4, 2, rngs=rngs), nnx.relu, nnx.Linear(2, 2, rngs=rngs))
     def __call__(self, x):
         x = self.d["a"](x)
-        for l in self.l:
+        for l in (*self.l, *self.made):
             x = l(x)
         x = self.kw.x(x)
         return self.seq(x)

@@ -48,6 +48,10 @@ PROGRAMS: dict[str, bool] = {
     "jax.tree_util.tree_map_with_path(lambda p, x: pick(RULES, jax.tree_util.keystr(p)), TREE)": False,
     "TABLE = Table([('A', P('x')), ('B', P('y'))])\n[TABLE[n] for n in NAMES]": True,
     "TABLE = Table([('A', P('x')), ('a', P('y'))])\n[TABLE[n] for n in NAMES]": False,
+    "RULES = {'c/kernel': P('y'), 'b$': P('x')}\n[pick(RULES.items(), n) for n in NAMES]": True,
+    "RULES = {'c/kernel': P('y'), '.*': P()}\nfor n in NAMES:\n    "
+    "next((P for p in RULES.keys() if re.match(p, n)), None)": True,
+    "RULES = {'c/kernel': P('y'), 'b/': P('x')}\n[pick(RULES.items(), n) for n in NAMES]": False,
     "DENSE = [('c/kernel', P('x'))]\nSPARSE = [('a/', P('y'))]\n"
     "for rules in (DENSE, SPARSE):\n    [pick(rules, n) for n in NAMES]": False,
 }  # fmt: skip
@@ -60,7 +64,7 @@ def test_a_table_is_reported_if_re_finds_nothing(program: str) -> None:
     assert len(found) == PROGRAMS[program]
     if not found:
         return
-    patterns = [row[0] for row in re.findall(r"\(\s*'([^']+)',\s*(P\()", program)]
+    patterns = re.findall(r"'([^']+)'[,:]\s*P\(", program)
     matching = [p for p in patterns if "*" not in p and any(re.search(p, name) for name in eval(NAMES))]
     assert not matching
     assert text.splitlines()[found[0].span.line - 1].strip().startswith(("RULES", "TABLE", "'c/kernel'"))

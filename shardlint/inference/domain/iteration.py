@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 
 from shardlint.inference.domain.builtin_bases import mixed_in_value, seen_as
 from shardlint.inference.domain.class_names import python_class
@@ -23,6 +24,7 @@ from shardlint.inference.domain.values import (
     LibraryObject,
     ListValue,
     SetValue,
+    ShardingValue,
     SpecValue,
     Tuple,
     Value,
@@ -151,11 +153,18 @@ def constant(key: object) -> Value:
     return Tuple(tuple(constant(part) for part in key)) if isinstance(key, tuple) else Const(key)
 
 
+def _in_row(key: Hashable, value: Value) -> Value:
+    """Return a key of a dict; in a table of specs a text has the place of its row's."""
+    found = constant(key)
+    row = value.origin if isinstance(value, SpecValue | ShardingValue) else None
+    return replace(found, origin=row) if row is not None and type(found) is Const else found
+
+
 #: The item of a dict view for each entry. Programs may change the dict under it.
 VIEWS: dict[str, Callable[[Hashable, Value], Value]] = {
-    "view.keys": lambda key, value: constant(key),
+    "view.keys": lambda key, value: _in_row(key, value),
     "view.values": lambda key, value: value,
-    "view.items": lambda key, value: Tuple((constant(key), value)),
+    "view.items": lambda key, value: Tuple((_in_row(key, value), value)),
 }
 
 

@@ -86,7 +86,7 @@ T = TypeVar("T")
 #: Functions that consume iterators as Python documents, if an overlay models them.
 _TAKING = (
     "absl.testing.parameterized.", "builtins.", "collections.", "copy.", "functools.", "itertools.", "math.",
-    "operator.", "typing.", *SHOWING,
+    "operator.", "typing.", "flax.nnx.List", *SHOWING,
 )  # fmt: skip
 #: Library functions that consume all items of any iterable.
 _TAKING_ALL = frozenset({"jax.tree.unflatten", "jax.tree_util.tree_unflatten"})
