@@ -7,7 +7,8 @@ set, of 64 MiB in all (`max-replicated-bytes` sets the limit). And arrays that t
 jit, whole on one device or on each, and gives to a jitted function beside an array of the same name that is
 split, and that they could be split as: sums of gradients from `jnp.zeros(p.shape)`, averages from a copy on
 the host, a buffer for what is collected; or beside one that has the same three dimensions or more, and is
-split; or beside anything that is split, from that limit on.
+split; or beside anything that is split, from that limit on. Arrays of that limit or more that are made whole
+on one device, and split by `jax.device_put` afterwards, are an information.
 
 ## Why is this bad?
 The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The
@@ -71,6 +72,9 @@ from shardlint.model.uses import Placement, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import shape_text
 
+#: The function that splits what was made before.
+_SPLITTING = "jax.device_put"
+
 
 def check(
     uses: Sequence[MadeUse | Placement | RestoreUse], settings: RuleSettings
@@ -88,6 +92,13 @@ def check(
             continue
         others = "" if use.number == 1 else f" and {use.number - 1} more, {text_of_bytes(use.total)} in all"
         kind = f"{shape_text(use.shape)} {use.dtype}"
+        if use.function == _SPLITTING:
+            text = (
+                f"{use.subject}, {kind}{others}, is made whole on one device before it is split: "
+                "make it inside jit with out_shardings"
+            )
+            yield use, Problem(text, use.place, severity=Severity.INFO)
+            continue
         why = f"though {use.split}"
         if use.split is None:
             why = "beside arguments that are split" if use.outside else "under the mesh that is set"

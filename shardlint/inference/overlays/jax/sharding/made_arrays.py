@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from shardlint.inference.domain.values import Array, Devices, MeshValue, SpecValue, Value
+from shardlint.inference.domain.values import Array, Devices, MeshValue, ShardingValue, SpecValue, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.device_lists import is_put, runs_eagerly
 from shardlint.inference.overlays.jax.explicit.type_conversion import compiled
-from shardlint.inference.overlays.jax.sharding.movement import certain_layout, computed_in_force
+from shardlint.inference.overlays.jax.sharding.movement import certain_layout, computed_in_force, layout
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
 from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays
@@ -198,6 +198,41 @@ def note_given(
                 outside="one device" if array.committed is None else "all devices of the mesh that is set",
             )
         )
+
+
+def note_split(call: Call, tree: Value, placed: Value) -> None:
+    """Record arrays that the program made whole on one device, and that `jax.device_put` splits."""
+    if not runs_eagerly(call.interpreter):
+        return
+    found = [
+        (size, array, path)
+        for (array, path), (after, _) in zip(arrays_at(tree), arrays_at(placed), strict=False)
+        if array.made is not None and array.committed is None and array.sharding is None
+        if array.shape and array.shape == after.shape
+        if isinstance(home := after.committed, ShardingValue)
+        if (known := layout(home)) is not None and _splits(*known)
+        if (size := array_bytes(array.shape, array.dtype)) is not None
+    ]
+    if not found:
+        return
+    _, array, path = max(found, key=lambda one: one[0])
+    name = call.interpreter.written(call.place_of(0, "x")) or ""
+    assert array.made is not None
+    call.interpreter.record(
+        MadeUse(
+            place=array.made,
+            environment=call.interpreter.environment(),
+            verdict=Accepted(),
+            facts=(Fact("it is split here", call.place),),
+            function=call.name,
+            subject=f"`{name}{path}`" if name.isidentifier() else "the array",
+            shape=array.shape or (),
+            dtype=array.dtype,
+            total=sum(size for size, _, _ in found),
+            number=len(found),
+            outside="one device",
+        )
+    )
 
 
 def _lies_whole(array: Array, placed: Array) -> bool:

@@ -38,6 +38,7 @@ from shardlint.inference.overlays.jax.explicit.forbidden_collectives import may_
 from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
 from shardlint.inference.overlays.jax.sharding.creation_apis import CREATION, ON_DEVICES, SAMPLED
 from shardlint.inference.overlays.jax.sharding.devices import one_process
+from shardlint.inference.overlays.jax.sharding.made_arrays import note_split
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     CONSTRAINT,
     DEVICE_PUT,
@@ -113,8 +114,11 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
 def _device_put(call: Call) -> Value:
     tree, device, *_ = call.bind("x", device=None, src=None, donate=None, may_alias=None)
     assert tree is not None
-    tree = traced(tree)
-    return tree if device is None or is_none(device) else _spread(call, DEVICE_PUT, tree, device)
+    if device is None or is_none(device):
+        return traced(tree)
+    placed = _spread(call, DEVICE_PUT, traced(tree), device)
+    note_split(call, tree, placed)
+    return placed
 
 
 def _constraint(call: Call) -> Value:
