@@ -14,9 +14,15 @@ from support.checking import check, severities
 from support.sizes import size
 
 HEADER = """
+import enum
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+class Kind(enum.Enum):
+    ONE, TWO = 1, 2
+    SAME = 1
+class Rank(enum.IntEnum):
+    ONE = 1
 def put(shape, spec):
     return jax.device_put(jnp.zeros(shape), NamedSharding(mesh, spec))
 """
@@ -84,6 +90,16 @@ CHOSEN = """
 COMPARED = """
     put((8, 8), P("model" if {one} else None, "model" if {other} else None))
 """
+MATCHED = """
+    first = second = None
+    match flat:
+        case {one}:
+            first = "model"
+    match flat:
+        case {other}:
+            second = "model"
+    put((8, 8), P(first, second))
+"""
 CHANGED = """
     first = "model" if flat == "a" else None
     flat = other
@@ -135,6 +151,27 @@ PROGRAMS = {
     "one that it may be as well": (COMPARED.format(one='flat == "a"', other='flat != "b"'), ["warning"]),
     "another that is compared": (COMPARED.format(one='flat == "a"', other='other == "b"'), ["warning"]),
     "one that has changed in between": (CHANGED, ["warning"]),
+    "constants that it is among": (COMPARED.format(one='flat in ("a", "b")', other='flat in ("c", 1)'), []),
+    "constants among both": (
+        COMPARED.format(one='flat in ("a", "b")', other='flat in ["b", 1]'),
+        ["warning"],
+    ),
+    "constants in a tuple": (
+        COMPARED.format(one='flat in (("a", "b"), "c")', other='flat == "a"'),
+        ["warning"],
+    ),
+    "a tuple of constants": (COMPARED.format(one='flat == ("a", "b")', other='flat == "a"'), ["warning"]),
+    "members of an enumeration": (COMPARED.format(one="flat is Kind.ONE", other="flat == Kind.TWO"), []),
+    "a member by two names": (
+        COMPARED.format(one="flat is Kind.ONE", other="flat is Kind.SAME"),
+        ["warning"],
+    ),
+    "a member that is a number": (COMPARED.format(one="flat == Rank.ONE", other="flat == 1"), ["warning"]),
+    "an opposite test": (COMPARED.format(one="flat != other", other="flat == other"), []),
+    "an opposite of a containment": (COMPARED.format(one="flat not in other", other="flat in other"), []),
+    "cases of a match": (MATCHED.format(one='"a" | "b"', other='"c"'), []),
+    "overlapping cases of matches": (MATCHED.format(one='"a" | "b"', other='"b" | None'), ["warning"]),
+    "cases of members": (MATCHED.format(one="Kind.ONE", other="Kind.TWO"), []),
     "the place of one entry": (
         '    put((8, 8, 8), P(*["model" if i == flat else None for i in range(3)]))',
         [],
@@ -158,7 +195,9 @@ _VALUES = ("None", "None", "one", "two", "u()", "v()", "a", "b")
 _TESTS = (
     "u()", "p", "x is None", "not q", "x is not None", "x is not None and y is None", "x is None or q",
     "k == 'm'", "k == 'n'", "k != 'n'", "'m' == k", "k is None", "not k == 0", "k == KEY", "k",
+    "k in ('m', 0)", "k not in ('n', None)", "k is not None", "KEY == k", "k in ['o', KEY, 'n']",
 )  # fmt: skip
+_PATTERNS = ("'m'", "'m' | 'n'", "None", "0 | 'o'", "'n' if p", "Kind.ONE", "[_]")
 _PLACED = 'jax.device_put({}, NamedSharding(mesh, P("data", "model")))'
 
 
@@ -178,6 +217,10 @@ def _block(chance: random.Random, depth: int, indent: str) -> list[str]:
             lines.append(f"{indent}{x}, {y} = ({one}, {other}) if {test} else ({other}, {one})")
         elif kind < 0.55:
             lines.append(indent + _PLACED.format(x))
+        elif kind < 0.65:
+            lines.append(f"{indent}match k:")
+            for pattern in chance.sample(_PATTERNS, chance.randint(1, 2)) + ["_"] * chance.randint(0, 1):
+                lines += [f"{indent}    case {pattern}:", *_block(chance, depth - 1, indent + "        ")]
         else:
             lines.append(f"{indent}if {chance.choice(_TESTS).replace('x', x).replace('y', y)}:")
             lines += _block(chance, depth - 1, indent + "    ")
@@ -206,7 +249,12 @@ def _passed(program: str) -> set[int]:
         passed.add(sys._getframe(1).f_lineno)
 
     names: dict[str, Any] = {"one": 1, "two": 2, "jax": SimpleNamespace(device_put=put), "mesh": None}
-    names |= {"KEY": "o", "NamedSharding": lambda *_: None, "P": lambda *_: None}
+    names |= {
+        "KEY": "o",
+        "NamedSharding": lambda *_: None,
+        "P": lambda *_: None,
+        "Kind": SimpleNamespace(ONE=object()),
+    }
     exec(_CHOSEN, names)
     exec(program, names)
     chance = random.Random(program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import field
 from itertools import compress
 from operator import is_not
@@ -20,6 +20,7 @@ from shardlint.inference.domain.values import (
     Instance,
     ListValue,
     Tag,
+    Test,
     Tuple,
     Value,
     unsized,
@@ -81,7 +82,24 @@ def combined(*tags: Tag) -> Tag | None:
         return tags[0]
     union = NO_TAG.union(*tags)
     # In a dict, a test with two outcomes would be a single key.
-    return union if len(union) < 2 or len(dict(union)) == len(union) else None
+    return union if len(union) < 2 or len(dict(union)) == len(union) or _agree(union) else None
+
+
+def _agree(tag: Tag) -> bool:
+    """Return whether all outcomes of each test agree: sets of constants that a value is in have one in
+    common."""
+    held: dict[Test, Hashable] = {}
+    for test, outcome in tag:
+        before = held.get(test, outcome)
+        if isinstance(before, frozenset) and isinstance(outcome, frozenset):
+            held[test] = common = before & outcome
+            if not common:
+                return False
+        elif before is not outcome:
+            return False
+        else:
+            held[test] = outcome
+    return True
 
 
 def join(values: Iterable[Value]) -> Value:

@@ -392,7 +392,8 @@ class ModuleValue:
 
 #: The identity of a test: the number of its scope or its own number, and its text.
 Test = tuple[Any, ...]
-#: A condition: tests with their outcomes, and what is compared with constants, with the one that it equals.
+#: A condition: tests with their outcomes, and what is compared with constants, with the set of those that it
+#: may be.
 Tag = frozenset[tuple[Test, Hashable]]
 
 

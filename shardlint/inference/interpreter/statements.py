@@ -11,10 +11,10 @@ from shardlint.inference.conditions.ending_calls import never_returns
 from shardlint.inference.conditions.exception_handlers import caught_by
 from shardlint.inference.conditions.narrowing import learn_rank, refine
 from shardlint.inference.domain.havoc import forget
-from shardlint.inference.domain.lattice import combined, join_variables
+from shardlint.inference.domain.lattice import NO_TAG, combined, join_variables
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.unknown_choices import is_doubtful
-from shardlint.inference.domain.values import NONE, ClassValue, Never, Value, as_items
+from shardlint.inference.domain.values import NONE, ClassValue, Never, Tag, Value, as_items
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.disjunction import met
 from shardlint.inference.evaluation.mutation import augment
@@ -421,6 +421,7 @@ def _match(interpreter: Machine, node: cst.Match) -> bool:
     subject = evaluate(interpreter, node.subject)
     scope, before = interpreter.scope, interpreter.scope.variables
     ends: list[dict[str, Any]] = []
+    tags: list[Tag] = []
     first, may_fall_through = True, True
     for case in node.cases:
         scope.variables = dict(before)
@@ -439,14 +440,19 @@ def _match(interpreter: Machine, node: cst.Match) -> bool:
             # No earlier case can have matched the subject.
             return execute_block(interpreter, case.body.body)
         first = False
-        if (end := execute_branch(interpreter, case.body.body, is_doubtful(subject))) is not None:
+        condition = interpreter.tests.among(interpreter, node.subject, case.pattern)
+        with interpreter.assuming(condition) as tag:
+            end = None if tag is None else execute_branch(interpreter, case.body.body, is_doubtful(subject))
+        if end is not None:
             ends.append(end)
+            tags.append(condition)
         may_fall_through = may_fall_through and taken is None
         if taken is True:
             break
     if may_fall_through:
         ends.append(dict(before))
-    scope.variables = join_variables(ends) if ends else before
+        tags.append(NO_TAG)
+    scope.variables = join_variables(ends, tags) if ends else before
     return bool(ends)
 
 

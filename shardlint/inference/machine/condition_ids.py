@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.domain.values import Const, Tag, Test, Value
+from shardlint.inference.domain.builtin_bases import mixed_in_value
+from shardlint.inference.domain.classes import class_attribute
+from shardlint.inference.domain.lattice import NO_TAG
+from shardlint.inference.domain.values import ClassValue, Const, Instance, Tag, Test, Value
 from shardlint.inference.store.effect_log import born, depends
 from shardlint.inference.syntax.node_fields import structure, walk
 
@@ -23,8 +26,8 @@ Branches = tuple[Tag, Tag]
 _NEW = ""
 #: Calls that return the same each time.
 _STEADY = frozenset({"isinstance", "hasattr", "len"})
-#: Comparisons that tell whether two values are equal, and whether they hold where these are.
-_EQUALITIES = {cst.Equal: True, cst.Is: True, cst.NotEqual: False, cst.IsNot: False}
+#: Comparisons that hold where another does not, and that one.
+_OPPOSITES: dict[type, type] = {cst.NotEqual: cst.Equal, cst.IsNot: cst.Is, cst.NotIn: cst.In}
 
 
 class Tests:
@@ -45,23 +48,40 @@ class Tests:
         holds = True
         while type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
             test, holds = test.expression, not holds
+        compared = _compared(test)
+        if compared is not None and compared[1] in _OPPOSITES:
+            holds = not holds
         found = self.identity(interpreter, test)
-        outcomes: dict[bool, Tag] = {outcome: frozenset(((found, outcome),)) for outcome in (True, False)}
-        if type(test) is cst.Comparison and len(test.comparisons) == 1 and _is_steady(found):
-            target = test.comparisons[0]
-            alike = _EQUALITIES.get(type(target.operator))
-            if alike is not None:
-                outcomes[alike] |= self._equal(interpreter, test.left, target.comparator)
-        return outcomes[holds], outcomes[not holds]
+        yes: Tag = frozenset(((found, True),))
+        no: Tag = frozenset(((found, False),))
+        if compared is not None and _is_steady(found):
+            yes |= self._alike(interpreter, *compared)
+        return (yes, no) if holds else (no, yes)
 
-    def _equal(self, interpreter: Machine, left: cst.BaseExpression, right: cst.BaseExpression) -> Tag:
-        """Return the condition that two expressions are equal, if one of them is a constant."""
-        for subject, other in ((left, right), (right, left)):
-            value = interpreter.evaluate(other) if _is_plain(other) else None
-            if isinstance(value, Const) and isinstance(value.value, Hashable):
-                scope, text, *read = self.identity(interpreter, subject)
-                return frozenset((((scope, f"{text} equals", *read), value.value),))
-        return frozenset()
+    def among(self, interpreter: Machine, subject: cst.BaseExpression, pattern: cst.MatchPattern) -> Tag:
+        """Return the condition that a subject matches a pattern of constants; nothing for other patterns."""
+        values = _constants(interpreter, pattern)
+        return NO_TAG if values is None else self._one_of(interpreter, subject, values)
+
+    def _alike(
+        self, interpreter: Machine, left: cst.BaseExpression, operator: type, right: cst.BaseExpression
+    ) -> Tag:
+        """Return the condition that what is compared is one of the constants that it is compared with."""
+        operator = _OPPOSITES.get(operator, operator)
+        if operator in (cst.Equal, cst.Is):
+            for subject, other in ((left, right), (right, left)):
+                if (value := _constant(interpreter, other)) is not None:
+                    return self._one_of(interpreter, subject, value)
+        shown = operator is cst.In and type(right) in (cst.Tuple, cst.List, cst.Set)
+        values = _constants(interpreter, right) if shown else None
+        return NO_TAG if values is None else self._one_of(interpreter, left, values)
+
+    def _one_of(self, interpreter: Machine, subject: cst.BaseExpression, values: frozenset[Hashable]) -> Tag:
+        found = self.identity(interpreter, subject)
+        if not _is_steady(found):
+            return NO_TAG
+        scope, text, *read = found
+        return frozenset((((scope, f"{text} is one of", *read), values),))
 
     def identity(self, interpreter: Machine, test: cst.BaseExpression) -> Test:
         """Return the identity of a test, equal for tests with the same outcome in one run of a function.
@@ -70,7 +90,7 @@ class Tests:
         """
         text = self._structures.get(test, _NEW)
         if text == _NEW:
-            text = self._structures[test] = None if _may_vary(test) else structure(test)
+            text = self._structures[test] = None if _may_vary(test) else _text(test)
         if text is None:
             return (born(),)
         identities: list[int | None] = []
@@ -121,11 +141,58 @@ def _is_steady(test: Test) -> bool:
     return len(test) > 1
 
 
-def _is_plain(node: cst.BaseExpression) -> bool:
-    """Return whether an expression is a name or a literal."""
-    if type(node) is cst.UnaryOperation:
-        node = node.expression
-    return type(node) in (cst.Name, cst.SimpleString, cst.Integer)
+def _text(test: cst.BaseExpression) -> str:
+    """Return a text that is equal for tests that hold together, and for a comparison and its opposite."""
+    if (compared := _compared(test)) is None:
+        return structure(test)
+    left, operator, right = compared
+    return f"{structure(left)} {_OPPOSITES.get(operator, operator).__name__} {structure(right)}"
+
+
+def _compared(test: cst.BaseExpression) -> tuple[cst.BaseExpression, type, cst.BaseExpression] | None:
+    """Return the sides of a single comparison, and its operator between them."""
+    if type(test) is not cst.Comparison or len(test.comparisons) != 1:
+        return None
+    target = test.comparisons[0]
+    return test.left, type(target.operator), target.comparator
+
+
+def _constants(interpreter: Machine, node: cst.CSTNode) -> frozenset[Hashable] | None:
+    """Return the constants in a display, or in a pattern; None if there is anything else."""
+    if isinstance(node, cst.MatchOr):
+        found = [_constants(interpreter, element.pattern) for element in node.patterns]
+    elif isinstance(node, cst.Tuple | cst.List | cst.Set):
+        elements = [element.value if type(element) is cst.Element else element for element in node.elements]
+        found = [_constant(interpreter, element) for element in elements]
+    elif isinstance(node, cst.MatchValue | cst.MatchSingleton):
+        found = [_constant(interpreter, node.value)]
+    else:
+        return None
+    known = [values for values in found if values is not None]
+    return frozenset().union(*known) if len(known) == len(found) else None
+
+
+def _constant(interpreter: Machine, node: cst.CSTNode) -> frozenset[Hashable] | None:
+    """Return what an expression is that is a constant, or a member of an enumeration, alone in a set."""
+    literal = node.expression if isinstance(node, cst.UnaryOperation) else node
+    value: Value | None = None
+    if not isinstance(node, cst.BaseExpression):
+        return None
+    if isinstance(literal, cst.Name | cst.SimpleString | cst.Integer):
+        value = interpreter.evaluate(node)
+    elif isinstance(literal, cst.Attribute) and isinstance(literal.value, cst.Name):
+        owner = interpreter.evaluate(literal.value)
+        if isinstance(owner, ClassValue) and owner.members is not None:
+            value = owner.members.get(literal.attr.value)
+    if isinstance(value, Instance):
+        mixed = mixed_in_value(value)
+        plain = value.cls.members is not None and class_attribute(value.cls, "__eq__") is None
+        if mixed is None and plain and isinstance(name := value.attributes.get("name"), Const):
+            return frozenset(((value.cls.name, name.value),))
+        value = mixed
+    if isinstance(value, Const) and isinstance(value.value, Hashable):
+        return frozenset((value.value,))
+    return None
 
 
 def _may_vary(test: cst.BaseExpression) -> bool:
