@@ -14,7 +14,7 @@ from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.lattice import NO_TAG, combined, join_variables
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.unknown_choices import is_doubtful
-from shardlint.inference.domain.values import NONE, ClassValue, Never, Tag, Value, as_items
+from shardlint.inference.domain.values import NONE, ClassValue, Never, Value, as_items
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.disjunction import met
 from shardlint.inference.evaluation.mutation import augment
@@ -420,8 +420,7 @@ def _match(interpreter: Machine, node: cst.Match) -> bool:
     """Follow the cases that may be the first to match the subject."""
     subject = evaluate(interpreter, node.subject)
     scope, before = interpreter.scope, interpreter.scope.variables
-    ends: list[dict[str, Any]] = []
-    tags: list[Tag] = []
+    ends, tags = [], []
     first, may_fall_through = True, True
     for case in node.cases:
         scope.variables = dict(before)
