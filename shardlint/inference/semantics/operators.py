@@ -34,6 +34,7 @@ from shardlint.inference.domain.values import (
     SpecValue,
     Tuple,
     Value,
+    as_bool,
     as_dim,
     as_int,
     as_size,
@@ -250,7 +251,9 @@ def _concatenate(interpreter: Evaluator, x: Value, y: Value) -> Value:
 
 
 def _repeat(interpreter: Evaluator, x: Value, y: Value) -> Value:
-    for sequence, count in ((x, as_int(y)), (y, as_int(x))):
+    for sequence, times in ((x, y), (y, x)):
+        # A test repeats a sequence once, or not at all.
+        count = as_int(times) if as_bool(times) is None else as_bool(times)
         if count is None or not isinstance(sequence, Tuple | ListValue):
             continue
         if isinstance(sequence, ListValue) and sequence.kind == "range":
