@@ -72,7 +72,7 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report a jitted function that its second call compiles again."""
     if use.silent is not None and use.function == "jax.jit(compiled again)":
-        text = f"{use.silent}, so that the second call compiles the function again; jax.device_put it there"
+        text = f"{use.silent}, so that the second call compiles the function again; use jax.device_put first"
         yield Problem(text, use.place, severity=Severity.INFO)
     if use.silent is not None and use.function == "jax.jit(compiled for another layout)":
         text = f"{use.silent}, so that the second call compiles the function again; ask for the same layout"

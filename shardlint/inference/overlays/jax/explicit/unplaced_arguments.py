@@ -56,7 +56,8 @@ def note_fed_back(interpreter: Evaluator, given: Value, returned: Value, name: s
     ]
     if replaced:
         what = f"`{name}{replaced[0]}`" + (f" and {len(replaced) - 1} more" if replaced[1:] else "")
-        silent = f"{what} lies on no mesh at the first call, and on the mesh after it"
+        verb = "lie" if replaced[1:] else "lies"
+        silent = f"{what} {verb} on no mesh at the first call, and on the mesh after it"
         record_of_value(interpreter, COMPILED_AGAIN, Accepted(), place, silent=silent)
 
 
