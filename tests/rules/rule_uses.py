@@ -17,6 +17,7 @@ from shardlint.model.spans import Span
 from shardlint.model.uses import (
     ApiReference,
     ArityUse,
+    CallUse,
     CollectiveUse,
     Environment,
     MeshUse,
@@ -154,6 +155,10 @@ def mesh(
 
 def reference(name: str, verdict: Any) -> ApiReference:
     return ApiReference(place=at(1), environment=Environment(), verdict=verdict, name=name)
+
+
+def rejected_call(function: str, verdict: Any) -> CallUse:
+    return CallUse(place=at(1), environment=Environment(), verdict=verdict, function=function)
 
 
 def bare(*entries: Any, api: Api = Api.DEVICE_PUT, under: Mesh | None = None) -> Use:

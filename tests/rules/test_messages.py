@@ -15,6 +15,7 @@ from rule_uses import (
     parameter,
     placement,
     reference,
+    rejected_call,
     scatter,
     sharding,
     spec,
@@ -24,6 +25,7 @@ from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh, Spec
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected
 from shardlint.laws.placement.judge import judge_placement
+from shardlint.laws.placement.memory_spaces import judge_spaces
 from shardlint.laws.versions import Release
 from shardlint.laws.versions.era import assuming, since
 from shardlint.model.findings import Severity
@@ -364,6 +366,12 @@ SAYS: list[tuple[Use, str, int, str]] = [
         reference("jax.sharding.use_mesh", Rejected(Cause.REMOVED, "AttributeError", "import")),
         "SHL802", 1,
         "`jax.sharding.use_mesh` is gone since JAX 0.7.1; use jax.set_mesh",
+    ),
+    (
+        rejected_call("memory of `+`", judge_spaces(("device", "host"))),
+        "SHL620", 1,
+        "`+`: its operands lie in different memories, of the devices and of the host; "
+        "jax.device_put one where the other is",
     ),
 ]  # fmt: skip
 

@@ -303,6 +303,7 @@ def _widened_array(before: Array, after: Array) -> Array:
         varying=variation.surely,
         typed=before.typed if before.typed == after.typed else None,
         committed=before.committed if before.committed == after.committed else None,
+        memory=before.memory if before.memory == after.memory else None,
         may_vary=variation.perhaps,
         equal=variation.equal,
         summed=before.summed & after.summed,

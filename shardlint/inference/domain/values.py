@@ -166,7 +166,8 @@ class Array:
     stride. ``laid`` is the layout it certainly has inside jit, on Auto axes; ``made`` is where it was made
     from no other array, or the jit that returned it. ``committed`` is where it lies outside jit surely, a
     sharding (then also its ``sharding``) or devices, as the program put it there, or what it was computed
-    from. ``gone`` is the donation that deleted it, ``joined`` where it was joined of several.
+    from. ``gone`` is the donation that deleted it, ``joined`` where it was joined of several. ``memory`` is
+    the space in its type, ``device`` or ``host``, None where that is not known (see `memory_spaces`).
     """
 
     shape: Shape | None
@@ -190,6 +191,7 @@ class Array:
     made: Place | None = field(default=None, compare=False)
     gone: Gone | None = None
     joined: Joints | None = None
+    memory: str | None = None
 
     @property
     def variation(self) -> Variation:
@@ -202,7 +204,7 @@ class Array:
         return Array(
             self.shape, self.dtype, self.weak, self.numpy, self.sharding, self.struct, self.origin, self.name,
             variation.surely, self.typed, self.committed, variation.perhaps, variation.equal, summed,
-            variation.traits, self.drawn_at, joined=self.joined,
+            variation.traits, self.drawn_at, joined=self.joined, memory=self.memory,
         )  # fmt: skip
 
 
@@ -242,11 +244,13 @@ class SpecValue:
 
 @dataclass(frozen=True, slots=True)
 class ShardingValue:
-    """A `NamedSharding`; either half may be unknown."""
+    """A `NamedSharding`; either half may be unknown. ``memory`` is the kind of memory that it names, None if
+    none, or that of the device; empty where it is not known."""
 
     mesh: MeshValue | Unknown
     spec: SpecValue | Unknown
     origin: Place | None = field(default=None, compare=False)
+    memory: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

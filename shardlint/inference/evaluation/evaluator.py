@@ -69,12 +69,13 @@ class FedBack:
 
     ``on_mesh`` is where a jitted function was called last, if it ran on the mesh of an argument. ``loose``
     are the paths of arrays that lay nowhere, by the place of that call and the argument's name, ``laid`` the
-    arrays that lay on a mesh at the first of these calls.
+    arrays that lay on a mesh at the first of these calls, ``hosted`` the paths of those on the host.
     """
 
     on_mesh: Place | None = None
     loose: dict[tuple[Place, str], frozenset[str]] = field(default_factory=dict)
     laid: dict[tuple[Place, str], dict[str, Array]] = field(default_factory=dict)
+    hosted: dict[tuple[Place, str], frozenset[str]] = field(default_factory=dict)
 
 
 class Evaluator(Protocol):

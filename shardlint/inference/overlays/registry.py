@@ -45,6 +45,8 @@ _BASE = (
 )  # fmt: skip
 _TESTING = ("testing.pytest", "testing.unittest", "testing.parameterized")
 _RUNNERS = ("command_lines.runners",)
+#: Words of programs that name another memory than that of the devices.
+MEMORY_WORDS = ("pinned_host", "memory.Space")
 #: Overlays of other libraries, by the first word of their names: loaded when a program contains that word.
 _LIBRARIES = {
     "flax": (
@@ -73,6 +75,7 @@ _LIBRARIES = {
     "omegaconf": ("configurations.omegaconf",),
     "hydra": ("configurations.omegaconf", "configurations.hydra"),
     "_src": ("jax.internal_functions",),
+    **dict.fromkeys(MEMORY_WORDS, ()),
     "test_util": (*_TESTING, "testing.jax_test_util"),
 }  # fmt: skip
 _loaded: set[str] = set()
@@ -104,6 +107,11 @@ def load_mentioned(text: str) -> bool:
 def loaded() -> frozenset[str]:
     """Return the libraries whose overlays are loaded. Everything derived from all tables depends on them."""
     return frozenset(_loaded)
+
+
+def names_memory() -> bool:
+    """Return whether a program names another memory than that of the devices."""
+    return not _loaded.isdisjoint(MEMORY_WORDS)
 
 
 def _load(library: str) -> None:

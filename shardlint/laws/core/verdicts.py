@@ -88,6 +88,7 @@ class Cause(StrEnum):
     REMOVED = "removed"
     FORBIDDEN_COLLECTIVE = "forbidden-collective"
     DELETED = "deleted"
+    MEMORY = "memory"
 
 
 class Returned(StrEnum):

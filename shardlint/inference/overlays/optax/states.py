@@ -34,6 +34,7 @@ from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.dtypes import as_dtype
 from shardlint.inference.overlays.arrays.operands import Stop, given
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
+from shardlint.inference.overlays.jax.explicit.memory_spaces import known_on_device
 from shardlint.inference.overlays.jax.shard_map.varying import computed, variations
 from shardlint.inference.overlays.jax.sharding.made_arrays import is_alone, is_split
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
@@ -73,7 +74,8 @@ def like(tree: Value, dtype: Value | None = None, stays: bool = False, place: Pl
         alone = (is_alone(array) or not stays) and not is_split(array)
         made = (place or array.origin) if alone else None
         return replace(array, dtype=own_dtype, weak=False, numpy=False, sharding=home, committed=home,
-                       struct=False, name=None, laid=None, made=made)  # fmt: skip
+                       struct=False, name=None, laid=None, made=made,
+                       memory=known_on_device(array))  # fmt: skip
 
     return map_arrays(tree, fresh)
 

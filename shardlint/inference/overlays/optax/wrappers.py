@@ -24,6 +24,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import given, table
+from shardlint.inference.overlays.jax.explicit.memory_spaces import refuse_trees
 from shardlint.inference.overlays.optax.states import (
     COUNT,
     EMPTY,
@@ -164,6 +165,8 @@ def _update(call: Call) -> Value:
     grads, state = call.argument(1, "updates"), call.argument(2, "state")
     if grads is None or state is None:
         return call.unknown("no gradients")
+    if refuse_trees(call, "`tx.update`", grads, state):
+        return Unknown("JAX rejects this state")
     updates, varies = stepped(
         call.interpreter, grads, [state, *call.args[3:], *call.kwargs.values()], call.args[0]
     )
@@ -175,6 +178,8 @@ def _apply_updates(call: Call) -> Value:
     params, updates = call.argument(0, "params"), call.argument(1, "updates")
     if params is None or updates is None:
         return call.unknown("no parameters")
+    if refuse_trees(call, "`optax.apply_updates`", params, updates):
+        return Unknown("JAX rejects these updates")
     return added(call.interpreter, params, updates)
 
 

@@ -32,6 +32,7 @@ from shardlint.inference.overlays.pytrees.nodes import (
     parts,
     with_parts,
 )
+from shardlint.inference.overlays.registry import names_memory
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import CONSTANT
 from shardlint.model.origins import plain_kind
@@ -272,7 +273,10 @@ def traced(tree: Value, trees: Trees | None = None) -> Value:
         if plain and dtype == array.dtype:
             return array
         typed = meshless(array.shape) if array.numpy and array.shape is not None else array.typed
-        traced_array = replace(array, dtype=dtype, numpy=False, struct=False, typed=typed, committed=None)
+        memory = "device" if array.numpy and names_memory() else array.memory
+        traced_array = replace(
+            array, dtype=dtype, numpy=False, struct=False, typed=typed, committed=None, memory=memory
+        )
         return replace(traced_array.vary(CONSTANT), laid=array.laid) if array.numpy else traced_array
 
     return map_arrays(tree, trace, NO_PATH, several=True, trees=trees)

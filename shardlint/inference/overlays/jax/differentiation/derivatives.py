@@ -19,6 +19,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.release_queries import holds
 from shardlint.inference.overlays.jax.differentiation.custom_derivatives import differentiated
+from shardlint.inference.overlays.jax.explicit.memory_spaces import known_on_device
 from shardlint.inference.overlays.jax.shard_map.reduced_values import scaled_gradient
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import own_parts
 from shardlint.inference.overlays.jax.shard_map.varying import variation_of
@@ -104,7 +105,10 @@ def _tangent(tree: Value) -> Value:
         dtype = array.dtype if exact else "float0"
         # An array without a mesh gets one from a result with a mesh that was computed from it.
         typed = array.typed if array.typed is not None and array.typed.mesh is not None else None
-        return Array(array.shape, dtype, array.weak and exact, origin=array.origin, typed=typed)
+        memory = known_on_device(array)
+        return Array(
+            array.shape, dtype, array.weak and exact, origin=array.origin, typed=typed, memory=memory
+        )
 
     return map_arrays(tree, tangent)
 

@@ -26,6 +26,7 @@ from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.operands import Stop, given
 from shardlint.inference.overlays.jax.explicit.captured_arrays import reading
 from shardlint.inference.overlays.jax.explicit.device_lists import is_put, lying_on, met_on, runs_eagerly
+from shardlint.inference.overlays.jax.explicit.memory_spaces import in_space, refuse_spaces
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Trace
 from shardlint.inference.overlays.jax.explicit.recording import (
     Written,
@@ -146,7 +147,9 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
         home = _home(call, name, function)
     if home is False:
         return Unknown("JAX rejects these operands")
-    result = _typed(call, name, result, function, written, placed, is_requested)
+    if refuse_spaces(call, name, function):
+        return Unknown("JAX rejects these operands")
+    result = in_space(call, name, _typed(call, name, result, function, written, placed, is_requested))
     if meets and runs_eagerly(call.interpreter):
         result = lying_whole(result, (*call.args, *call.kwargs.values()))
     if home is not True:

@@ -14,12 +14,14 @@ from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, S
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
+from shardlint.inference.overlays.jax.explicit.memory_spaces import is_active
 from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.placement.memory_spaces import DEVICE, HOST
 from shardlint.laws.propagation.operands import all_of
 from shardlint.model.spans import Place
 
@@ -27,6 +29,8 @@ from shardlint.model.spans import Place
 COMPILED_AGAIN = "jax.jit(compiled again)"
 #: The event that it does since a result has another layout than the argument whose place it takes.
 COMPILED_OTHERWISE = "jax.jit(compiled for another layout)"
+#: The event that what was put on the host comes back on the devices.
+LEFT_HOST = "jax.jit(left the host)"
 
 
 def note_on_mesh(call: Call, arguments: Iterable[Value]) -> None:
@@ -84,6 +88,28 @@ def note_other_layouts(
         assert isinstance(first, ShardingValue) and isinstance(now, ShardingValue)
         silent = f"{what} is laid out as {_text(first)} at the first call, and as {_text(now)} after it"
         record_of_value(interpreter, COMPILED_OTHERWISE, Accepted(), place, silent=silent)
+
+
+def note_left_host(interpreter: Evaluator, given: Value, returned: Value, name: str, place: Place) -> None:
+    """Record arrays that lay in the memory of the host when a call of a jitted function was evaluated first,
+    and lie on the devices now, where it returns them."""
+    known, arrays = interpreter.fed_back, {path: one for one, path in arrays_at(given) if one.shape}
+    if not is_active():
+        return
+    if known.on_mesh == place and (place, name) not in known.hosted:
+        held = (path for path, one in arrays.items() if one.memory == HOST)
+        known.hosted[place, name] = frozenset(held)
+    hosted, later = known.hosted.get((place, name), ()), {path: one for one, path in arrays_at(returned)}
+    lost = [
+        path
+        for path, one in arrays.items()
+        if path in hosted and one.memory == DEVICE and _is_like(one, later.get(path))
+        if later[path].memory == DEVICE
+    ]
+    if lost:
+        what = f"`{name}{lost[0]}`" + (f" (and {len(lost) - 1} more)" if lost[1:] else "")
+        silent = f"{what} lies on the host at the first call, and in the memory of the devices after it"
+        record_of_value(interpreter, LEFT_HOST, Accepted(), place, silent=silent)
 
 
 def _split(array: Array) -> tuple[Mesh, tuple[tuple[str, ...], ...]] | None:

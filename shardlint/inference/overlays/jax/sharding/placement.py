@@ -35,6 +35,7 @@ from shardlint.inference.overlays.jax.explicit.device_lists import (
     is_outside_mesh,
 )
 from shardlint.inference.overlays.jax.explicit.forbidden_collectives import may_reshard
+from shardlint.inference.overlays.jax.explicit.memory_spaces import put_in_space
 from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
 from shardlint.inference.overlays.jax.sharding.creation_apis import CREATION, ON_DEVICES, SAMPLED
 from shardlint.inference.overlays.jax.sharding.devices import one_process
@@ -116,6 +117,8 @@ def _device_put(call: Call) -> Value:
     assert tree is not None
     if device is None or is_none(device):
         return traced(tree)
+    if (moved := put_in_space(call, traced(tree), device)) is not None:
+        return moved
     placed = _spread(call, DEVICE_PUT, traced(tree), device)
     note_split(call, tree, placed)
     return placed

@@ -85,7 +85,7 @@ def named_sharding(call: Call) -> Value:
     if isinstance(holder, Junk):
         return Unknown("JAX rejects this sharding")
     if isinstance(given, Unknown):
-        return ShardingValue(holder, given, call.place)
+        return ShardingValue(holder, given, call.place, _held_in(memory))
     assert not isinstance(known, Junk | None)
     call.interpreter.record(
         ShardingUse(
@@ -100,7 +100,13 @@ def named_sharding(call: Call) -> Value:
     )
     if isinstance(verdict, Rejected) or not isinstance(spec, SpecValue):
         return Unknown("JAX rejects this sharding")
-    return ShardingValue(holder, spec, call.place)
+    return ShardingValue(holder, spec, call.place, _held_in(memory))
+
+
+def _held_in(memory: Value | None) -> str | None:
+    """Return the kind of memory of a sharding; that of the device, which is the default, is None."""
+    kind = None if memory is None or is_none(memory) else as_str(memory) or ""
+    return None if kind == "device" else kind
 
 
 _P: dict[str, Value] = {"spec": SpecValue(Spec())}
@@ -140,6 +146,8 @@ def sharding_attribute(interpreter: Evaluator, value: ShardingValue, name: str, 
     """``sharding.name``."""
     if name in ("mesh", "spec"):
         return value.mesh if name == "mesh" else value.spec
+    if name == "memory_kind" and value.memory:
+        return Const(value.memory)
     if name in _METHODS:
         return Bound(Native(f"{NAMED}.{name}", _METHODS[name]), value)
     mesh = value.mesh.mesh if isinstance(value.mesh, MeshValue) else None
@@ -207,7 +215,7 @@ def _with_spec(call: Call) -> Value:
     sharding, spec = call.bind("self", "spec")
     if not isinstance(sharding, ShardingValue) or spec is None:
         return Unknown("NamedSharding.with_spec")
-    return _remade(call, sharding.mesh, spec, None)
+    return _remade(call, sharding.mesh, spec, _memory_of(sharding))
 
 
 def _updated(call: Call) -> Value:
@@ -218,7 +226,14 @@ def _updated(call: Call) -> Value:
     spec = call.kwargs.get("spec", sharding.spec)
     if (items := as_items(spec)) is not None:
         spec = partition_spec(Call(call.interpreter, "P", items, {}, call.place_of(None, "spec")))
-    return _remade(call, call.kwargs.get("mesh", sharding.mesh), spec, call.kwargs.get("memory_kind"))
+    memory = call.kwargs.get("memory_kind") or _memory_of(sharding)
+    return _remade(call, call.kwargs.get("mesh", sharding.mesh), spec, memory)
+
+
+def _memory_of(sharding: ShardingValue) -> Value | None:
+    if sharding.memory == "":
+        return Unknown("a kind of memory that is not known")
+    return None if sharding.memory is None else Const(sharding.memory)
 
 
 def _with_memory_kind(call: Call) -> Value:

@@ -33,6 +33,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
 from shardlint.inference.overlays.jax.explicit.captured_arrays import note_captured
+from shardlint.inference.overlays.jax.explicit.memory_spaces import returned_to
 from shardlint.inference.overlays.jax.explicit.unplaced_arguments import note_on_mesh
 from shardlint.inference.overlays.jax.sharding.made_arrays import note_given, returned
 from shardlint.inference.overlays.jax.sharding.movement import arrived, laid
@@ -273,7 +274,9 @@ def _committed(call: Call, result: Value) -> Value:
         return result
 
     def commit(array: Array, _: str) -> Array:
-        return array if isinstance(array.committed, Devices) else replace(array, committed=array.sharding)
+        if isinstance(array.committed, Devices):
+            return array
+        return replace(array, committed=array.sharding, memory=returned_to(array))
 
     return map_arrays(result, commit, NO_PATH)
 
@@ -470,7 +473,7 @@ def _place_results(call: Call, function: Value, shardings: Value, result: Value,
             else f"the result of `{function_name(function)}`"
         )
         if (device := device_of(leaf)) is not None:
-            return replace(array, sharding=None, committed=device)
+            return replace(array, sharding=None, committed=device, memory=None)
         place, apis = call.place, (Api.JIT_OUT,)
         return place_array(interpreter, apis, array, leaf, place, subject, wrapped_at, alone=alone)
 
