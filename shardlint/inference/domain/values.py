@@ -131,10 +131,8 @@ class DictValue:
 
 @dataclass(eq=False, slots=True)
 class SetValue:
-    """A set or frozenset of known constants; only the latter can be hashed.
-
-    ``items`` is None once an operation on it was not followed.
-    """
+    """A set or frozenset of known constants; only the latter can be hashed. ``items`` is None once an
+    operation on it was not followed."""
 
     items: frozenset[Any] | None
     origin: Place | None = field(default=None, compare=False)
@@ -166,8 +164,8 @@ class Array:
     stride. ``laid`` is the layout it certainly has inside jit, on Auto axes; ``made`` is where it was made
     from no other array, or the jit that returned it. ``committed`` is where it lies outside jit surely, a
     sharding (then also its ``sharding``) or devices, as the program put it there, or what it was computed
-    from. ``gone`` is the donation that deleted it, ``joined`` where it was joined of several. ``memory`` is
-    the space in its type, ``device`` or ``host``, None where that is not known (see `memory_spaces`).
+    from. ``gone`` is the donation that deleted it, ``joined`` where it was joined of several,
+    ``memory`` the space in its type, if that is known.
     """
 
     shape: Shape | None
@@ -210,10 +208,8 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """A list (``numpy`` false) or numpy array of JAX devices; ``shape`` as numpy would say.
-
-    ``ids`` are their places in `jax.devices()`, in C order; None where they are not known.
-    """
+    """A list (``numpy`` false) or numpy array of JAX devices; ``shape`` as numpy would say. ``ids`` are their
+    places in `jax.devices()`, in C order; None where they are not known."""
 
     shape: Shape
     numpy: bool = False
@@ -244,8 +240,7 @@ class SpecValue:
 
 @dataclass(frozen=True, slots=True)
 class ShardingValue:
-    """A `NamedSharding`; either half may be unknown. ``memory`` is the kind of memory that it names, None if
-    none, or that of the device; empty where it is not known."""
+    """A `NamedSharding`; either half may be unknown. ``memory`` names another than the device's, "" any."""
 
     mesh: MeshValue | Unknown
     spec: SpecValue | Unknown

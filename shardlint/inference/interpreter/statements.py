@@ -34,11 +34,7 @@ from shardlint.inference.interpreter.loops import pick, run_for, run_while
 from shardlint.inference.interpreter.match_statements import takes
 from shardlint.inference.interpreter.with_statements import enter_contexts
 from shardlint.inference.machine.code import Code
-from shardlint.inference.overlays.jax.explicit.unplaced_arguments import (
-    note_fed_back,
-    note_left_host,
-    note_other_layouts,
-)
+from shardlint.inference.overlays.jax.explicit.unplaced_arguments import note_replaced
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_drift
 from shardlint.inference.semantics.discarded_results import (
     may_be_placed,
@@ -168,9 +164,7 @@ def _note_replaced(interpreter: Machine, call: cst.Call, target: cst.BaseExpress
             before, place = evaluate(interpreter, given), interpreter.place(call)
             note_drift(interpreter, before, new, name, place)
             if interpreter.frame.loops or type(one) is cst.Attribute:
-                note_fed_back(interpreter, before, new, name, place)
-                note_other_layouts(interpreter, before, new, name, place)
-                note_left_host(interpreter, before, new, name, place)
+                note_replaced(interpreter, before, new, name, place)
 
 
 def _annotated(interpreter: Machine, node: cst.AnnAssign) -> bool:

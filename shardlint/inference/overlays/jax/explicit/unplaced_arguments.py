@@ -42,6 +42,13 @@ def note_on_mesh(call: Call, arguments: Iterable[Value]) -> None:
     interpreter.fed_back.on_mesh = call.place if on_mesh else None
 
 
+def note_replaced(interpreter: Evaluator, given: Value, returned: Value, name: str, place: Place) -> None:
+    """Record what changes where what a call returned takes the place of its argument ``name``."""
+    note_fed_back(interpreter, given, returned, name, place)
+    note_other_layouts(interpreter, given, returned, name, place)
+    note_left_host(interpreter, given, returned, name, place)
+
+
 def note_fed_back(interpreter: Evaluator, given: Value, returned: Value, name: str, place: Place) -> None:
     """Record arrays and numbers that lay nowhere when a call was evaluated before, and whose place what it
     returned has taken."""
