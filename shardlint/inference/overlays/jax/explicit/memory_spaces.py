@@ -56,6 +56,11 @@ def known_on_device(array: Array) -> str | None:
     return DEVICE if array.memory == DEVICE else None
 
 
+def moved(array: Array, outside: bool) -> str | None:
+    """Return the space of an array that is put on one device; inside jit it stays where it is."""
+    return DEVICE if outside and is_active() else known_on_device(array)
+
+
 def memory_put(api: Api, sharding: ShardingValue | None, array: Array) -> str | None:
     """Return the space of an array that is placed on a sharding, None if that is refused."""
     if not is_active() or sharding is None:

@@ -26,7 +26,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.deployment_mesh import assumed_mesh
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
-from shardlint.inference.overlays.jax.explicit.memory_spaces import is_active, known_on_device, memory_put
+from shardlint.inference.overlays.jax.explicit.memory_spaces import memory_put, moved
 from shardlint.inference.overlays.jax.explicit.placement_types import spec_in_type, typed_by
 from shardlint.inference.overlays.jax.sharding.movement import laid, note_constraint
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_placed
@@ -38,7 +38,6 @@ from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Spec, Unkno
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.laws.core.witness_data import NONE, constant_data, spec_data
 from shardlint.laws.placement.judge import LATE, judge_placement
-from shardlint.laws.placement.memory_spaces import DEVICE
 from shardlint.laws.transforms.shard_map import judge_inside
 from shardlint.model.spans import Place
 from shardlint.model.uses import ArityUse, Fact, Placement
@@ -137,8 +136,8 @@ def on_device(interpreter: Evaluator, array: Array, device: Devices) -> Array:
     """Return an array placed on one device; outside jit it is committed to it."""
     outside = interpreter.context.in_jit is False and device.shape == ()
     typed = array.typed if array.typed is not None and array.typed.mesh is None else None
-    memory = DEVICE if outside and is_active() else known_on_device(array)
-    return replace(array, sharding=None, typed=typed, committed=device if outside else None, memory=memory)
+    home, memory = device if outside else None, moved(array, outside)
+    return replace(array, sharding=None, typed=typed, committed=home, memory=memory)
 
 
 def _is_late(verdict: Rejected) -> bool:
