@@ -153,8 +153,7 @@ def rejected_at(
     place: Place,
     facts: tuple[Fact, ...] = (),
 ) -> bool:
-    """Record a target that is rejected at a stage before any array, with more ``facts``; return whether it
-    is."""
+    """Record a target that is rejected at a stage before any array; return whether it is."""
     spec, mesh, raw = _target(interpreter, api, target)
     if isinstance(target, ShardingValue) and api in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT):
         spec, mesh, raw = Junk("a NamedSharding", "NamedSharding"), context_mesh(interpreter, False), True
