@@ -25,7 +25,7 @@ from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh, Spec
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected
 from shardlint.laws.placement.judge import judge_placement
-from shardlint.laws.placement.memory_spaces import judge_spaces
+from shardlint.laws.transforms.memory_spaces import judge_spaces
 from shardlint.laws.versions import Release
 from shardlint.laws.versions.era import assuming, since
 from shardlint.model.findings import Severity

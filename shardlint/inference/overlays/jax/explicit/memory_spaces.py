@@ -25,7 +25,7 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.registry import names_memory
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.verdicts import Api, Rejected
-from shardlint.laws.placement.memory_spaces import DEVICE, HOST, judge_spaces, space_of
+from shardlint.laws.transforms.memory_spaces import DEVICE, HOST, judge_spaces, space_of
 from shardlint.laws.versions.era import since
 
 #: Functions that make one primitive of all their operands.

@@ -21,8 +21,8 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.laws.placement.memory_spaces import DEVICE, HOST
 from shardlint.laws.propagation.operands import all_of
+from shardlint.laws.transforms.memory_spaces import DEVICE, HOST
 from shardlint.model.spans import Place
 
 #: The event that a function compiles twice.
