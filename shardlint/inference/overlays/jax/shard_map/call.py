@@ -53,14 +53,16 @@ def run(call: Call, mapped: Mapped) -> Value:
         body = _code(mapped.function) if interpreter.settings.editing else None
         held = {"shards": tuple(split(list(call.args), shards)), "orders": orders_in(mapped)}
         outer, interpreter.uses = interpreter.uses, Once()
+        placed: Value = Unknown("JAX may reject this call")
         try:
             with interpreter.within(**inner, **held, body=body):
                 result = interpreter.call(mapped.function, shards, {}, call.place, call.opaque)
+            with interpreter.within(mesh=region.judging):
+                placed = place_results(call, mapped, region, result)
         finally:
             uses, interpreter.uses = interpreter.uses, outer
-            outer.extend(settled(uses))
-        with interpreter.within(mesh=region.judging):
-            return place_results(call, mapped, region, result)
+            outer.extend(settled(uses, known=not isinstance(placed, Unknown)))
+        return placed
 
     return lowered(interpreter, evaluate)
 

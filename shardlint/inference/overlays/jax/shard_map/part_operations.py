@@ -111,16 +111,19 @@ def note_normalised(interpreter: Evaluator, whole: Value, part: Value, place: Pl
                 return
 
 
-def settled(uses: Sequence[Use]) -> list[Use]:
-    """Return the uses of a body, without operations on parts that it knows to be such."""
-    moved = [
+def settled(uses: Sequence[Use], *, known: bool) -> list[Use]:
+    """Return the uses of a body, without operations on parts that it knows to be such; without any if it is
+    not ``known`` what the body returns, or JAX rejects it."""
+    moved = {
         axis
         for use in uses
         if isinstance(use, CollectiveUse) and use.function not in _REDUCTIONS
         for axis in use.axes
-    ]
+    }
     return [
-        use for use in uses if not isinstance(use, PartUse) or not use.alone or not {*moved} & {*use.axes}
+        use
+        for use in uses
+        if not isinstance(use, PartUse) or not use.alone or (known and moved.isdisjoint(use.axes))
     ]
 
 
