@@ -150,6 +150,8 @@ SHL507 | Unknown axis rule specification type.
 SHL508 | Unsupported: Dimensions * occur more than once in array names.
 SHL509 | Trying to transform a Partitioned variable but * is not specified in metadata_params: *
 SHL613 | Array has been deleted with shape=*
+SHL620 | memory_space of all inputs passed to * must be the same. Got one operand with type: * and another
+    operand with type: *
 SHL701 | PartitionSpec passed to * cannot contain axis names that are of type Auto or Manual. Got
     PartitionSpec: * with axis name: * of type: *.Auto.
 SHL701 | Unreduced axes can only refer to mesh axes that are of type `Explicit` or `Manual`. Got unreduced

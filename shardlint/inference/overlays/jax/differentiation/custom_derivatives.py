@@ -32,7 +32,7 @@ from shardlint.inference.overlays.jax.transforms.taint import (
     unmarked,
 )
 from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, map_arrays, traced
-from shardlint.inference.store.effect_log import changing
+from shardlint.inference.store.effect_log import changed_for_all
 from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.values import Unknown
@@ -77,7 +77,8 @@ def _custom(name: str) -> Transfer:
 def _define(call: Call, rules: DictValue) -> Value:
     """``f.defvjp(fwd, bwd)``."""
     known = call.interpreter.certain(rules.path) and not call.opaque and len(call.args) == 2
-    changing(rules)
+    # Calls of the function read them unnoticed.
+    changed_for_all(rules)
     rules.items = dict(zip(("fwd", "bwd"), call.args, strict=True)) if known and not call.kwargs else None
     rules.origin = call.place_of(1, "bwd")
     return NONE
