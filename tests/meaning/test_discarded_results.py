@@ -106,7 +106,8 @@ def test_not_where_jax_rejects_the_call() -> None:
 
 
 def test_not_where_a_call_is_tried() -> None:
-    tried = "try:\n    jax.device_put(y, split)\nexcept ValueError:\n    pass\n"
-    assert not found(f"{HEADER}{tried}z = y\n", "SHL611")
+    tried = "try:\n    jax.device_put(y, split)\nexcept ValueError as e:\n    {}\n"
+    for handling in ("pass", "raise", "raise AssertionError(str(e)) from e"):
+        assert not found(f"{HEADER}{tried.format(handling)}z = y\n", "SHL611")
     test = "def test_it():\n    jax.device_put(y, split)\n"
     assert not [f for f in check(HEADER + test, "test_it.py") if f.code == "SHL611"]

@@ -6,6 +6,8 @@ import libcst as cst
 
 from shardlint.inference.syntax.node_fields import exception_names, leaves
 
+#: Stands for classes of exceptions that a handler passes on; it is the name of none.
+PASSED_ON = "(passed on)"
 #: Methods by which another thread receives an exception.
 _HANDING = frozenset({"put", "put_nowait", "set_exception"})
 
@@ -13,12 +15,11 @@ _HANDING = frozenset({"put", "put_nowait", "set_exception"})
 def caught_by(node: cst.Try) -> frozenset[str]:
     """Return the names of the classes that the handlers of a statement catch for good.
 
-    Those that a handler surely passes on count as not caught.
+    Those that a handler surely passes on count as `PASSED_ON`: they are looked for, and not caught.
     """
     found: set[str] = set()
     for handler in node.handlers:
-        if not _passes_on(handler):
-            found.update(exception_names(handler.type))
+        found.update((PASSED_ON,) if _passes_on(handler) else exception_names(handler.type))
     return frozenset(found)
 
 
