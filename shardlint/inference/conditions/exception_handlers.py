@@ -1,4 +1,4 @@
-"""What the handlers of a ``try`` statement catch, and which of them pass on what they have caught."""
+"""Handlers of a ``try`` statement: the classes of exceptions that they catch, and those that they pass on."""
 
 from __future__ import annotations
 
