@@ -29,6 +29,23 @@ def _names() -> list[str]:
     return sorted(name for name in names if all(part.isidentifier() for part in name.split(".")))
 
 
+#: Arguments with an array that is split, as a body of shard_map has it.
+_OF_SHARDS = (
+    "x", "x, x", "x=x", "a=x", "operand=x", "x, axis=0", "a=x, axis=(0, 1)", "x, 1, 2", "[x, x], axis=1",
+)  # fmt: skip
+_BODY = """import jax, jax.numpy, jax.scipy, numpy, optax, flax.linen, flax.nnx, einops
+mesh = jax.sharding.Mesh(numpy.array(jax.devices()), ("d",))
+@jax.shard_map(mesh=mesh, in_specs=jax.P("d"), out_specs=jax.P("d"))
+def body(x):
+"""
+
+
+def _in_body(names: list[str]) -> str:
+    calls = (f"{name}({arguments})" for name in names for arguments in _OF_SHARDS)
+    lines = (f"    try:\n        {call}\n    except Exception:\n        pass\n" for call in calls)
+    return f"{_BODY}{''.join(lines)}    return x\nbody(jax.numpy.ones((16, 8)))\n"
+
+
 def _program(names: list[str]) -> str:
     lines = ["import unknown"]
     for name in names:
@@ -47,3 +64,14 @@ def test_odd_calls_end(part: int) -> None:
         some = names[start : start + 40]
         if "SHL009" in codes(check(_program(some))):
             assert [name for name in some if "SHL009" in codes(check(_program([name])))] == []
+
+
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_odd_calls_on_shards_end(part: int) -> None:
+    libraries = ("jax.", "optax.", "flax.", "numpy.", "einops.")
+    names = [name for name in _names() if name.startswith(libraries)][part::_PARTS]
+    assert len(names) > 50
+    for start in range(0, len(names), 40):
+        some = names[start : start + 40]
+        if "SHL009" in codes(check(_in_body(some))):
+            assert [name for name in some if "SHL009" in codes(check(_in_body([name])))] == []

@@ -79,12 +79,13 @@ def note_operation(call: Call, name: str, result: Value) -> None:
     for at, axes in () if chosen else _dimensions(call, name, operands):
         _record(call.interpreter, _of_part(shown, at), axes, call.place, alone=True)
         return
-    if name in _NORMALISING and operands and operands[0] is call.args[0]:
+    data = call.argument(0, "logits" if name.startswith("optax.") else "x")
+    if name in _NORMALISING and isinstance(data, Array) and split_of(data) is not None:
         given = call.argument(_NORMALISING[name], "axis")
         axis = -1 if given is None else as_int(given)
-        rank = len(operands[0].shape or ())
+        rank = len(data.shape or ())
         if axis is not None and -rank <= axis < rank:
-            axes = axes_along(operands[0], axis % rank)
+            axes = axes_along(data, axis % rank)
             _record(call.interpreter, _of_part(shown, axis % rank), axes, call.place, alone=False)
     elif axes := _paired(call, name, operands, result):
         text = f"{shown} pairs what this device has only, with nothing of the other devices along {{axes}}"
