@@ -52,6 +52,11 @@ _ABOVE = {
 _WEAK = {"i*": "int32", "f*": "float32", "c*": "complex64"}
 
 
+def is_inexact(dtype: str | None) -> bool:
+    """Return whether a dtype is certainly one of floating-point or complex numbers."""
+    return dtype is not None and dtype.startswith(("float", "bfloat", "complex"))
+
+
 def as_dtype(value: Value | None) -> str | None:
     """Return the dtype that a value names (``jnp.float32``, ``"bfloat16"``, ``float``, ``x.dtype``), or
     None."""

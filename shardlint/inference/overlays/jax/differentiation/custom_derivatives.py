@@ -20,6 +20,7 @@ from shardlint.inference.domain.values import (
     as_items,
 )
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.dtypes import is_inexact
 from shardlint.inference.overlays.jax.shard_map.varying import variation_of
 from shardlint.inference.overlays.jax.transforms.function_transforms import Transfer, transform, transparent
 from shardlint.inference.overlays.jax.transforms.jit import function_name
@@ -100,13 +101,9 @@ def _followed(call: Call, result: Value) -> Value:
 
     def pass_on(array: Array, _: str) -> Array:
         plain = array.vary(unmarked(array.variation))
-        return made_from_marked(plain) if passes and _is_exact(array) else plain
+        return made_from_marked(plain) if passes and is_inexact(array.dtype) else plain
 
     return map_arrays(result, pass_on, NO_PATH, several=True)
-
-
-def _is_exact(array: Array) -> bool:
-    return array.dtype is not None and array.dtype.startswith(("float", "bfloat", "complex"))
 
 
 # -- rules ----------------------------------------------------------------------------------------------
@@ -131,7 +128,7 @@ def _note_cotangents(call: Call, function: Value, options: dict[str, Value], res
         found = {path: array for array, path in arrays_at(cotangent)}
         for array, path in arrays_at(primal):
             other = found.get(path)
-            if other is None or not _is_exact(array):
+            if other is None or not is_inexact(array.dtype):
                 continue
             if isinstance(judge_cotangent(array.variation, other.variation), Rejected):
                 name = f"`{names[i]}{path}`" if i < len(names) else f"argument {i}{path}"

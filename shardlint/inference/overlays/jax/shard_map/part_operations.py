@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shardlint.inference.domain.values import Array, ListValue, Tuple, Value, as_int, as_items, is_none
+from shardlint.inference.domain.values import Array, Value, as_int, as_items, is_none
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.arrays.dtypes import is_inexact
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import (
+    arrays_of,
     asked,
     axes_along,
     large,
@@ -72,10 +74,10 @@ def note_operation(call: Call, name: str, result: Value) -> None:
     """Record a call if it takes a device's part of a dimension for the whole."""
     if is_following(call.interpreter.context):
         return
-    operands = [one for one in _operands(call) if split_of(one) is not None]
+    operands = [one for one in arrays_of(call) if split_of(one) is not None]
     shown = f"`{name.rpartition('.')[2].removeprefix('2 ')}`"
     # Indices, and elements that are chosen by them, are put beside those of the other devices afterwards.
-    chosen = rule_of(name) is not None and not (isinstance(result, Array) and _is_inexact(result))
+    chosen = rule_of(name) is not None and not (isinstance(result, Array) and is_inexact(result.dtype))
     for at, axes in () if chosen else _dimensions(call, name, operands):
         _record(call.interpreter, _of_part(shown, at), axes, call.place, alone=True)
         return
@@ -154,7 +156,7 @@ def _dimensions(call: Call, name: str, operands: Sequence[Array]) -> Iterator[tu
     """Yield the split dimensions of numbers, not integers, along which a call works, with their axes."""
     along = _ALONG.get(name)
     for one in operands:
-        if not _is_inexact(one):
+        if not is_inexact(one.dtype):
             continue
         rank = len(one.shape or ())
         for at in range(rank) if along is None else _numbers(call, along, rank):
@@ -189,7 +191,11 @@ def _paired(call: Call, name: str, operands: Sequence[Array], result: Value) -> 
         query, key = operands[:2]
         if len(query.shape or ()) > 2 and len(key.shape or ()) > 2:
             return axes_along(query, len(query.shape or ()) - 3) & axes_along(key, len(key.shape or ()) - 3)
-    if len(operands) < 2 or not isinstance(result, Array) or not all(map(_is_inexact, (*operands, result))):
+    if (
+        len(operands) < 2
+        or not isinstance(result, Array)
+        or not all(is_inexact(one.dtype) for one in (*operands, result))
+    ):
         return frozenset()
     mesh = mesh_of(operands[0])
     if mesh is None or rule_of(name) is None or split_of(result) is not None:
@@ -198,14 +204,3 @@ def _paired(call: Call, name: str, operands: Sequence[Array], result: Value) -> 
     if not isinstance(found, Rejected) or not is_axis_twice(found):
         return frozenset()
     return frozenset({str(found.axis)})
-
-
-def _is_inexact(array: Array) -> bool:
-    return array.dtype is not None and array.dtype.startswith(("float", "bfloat", "complex"))
-
-
-def _operands(call: Call) -> Iterator[Array]:
-    for value in (*call.args, *call.kwargs.values()):
-        for one in (value.items or ()) if isinstance(value, Tuple | ListValue) else (value,):
-            if isinstance(one, Array):
-                yield one

@@ -72,7 +72,7 @@ def followed(call: Call, name: str, result: Value) -> Value:
     if not isinstance(result, Array) or result.shape is None or following or name.startswith("at[]"):
         return result
     result = _of_own_data(call, name, result)
-    known = [(one, spec) for one in _arrays(call) if (spec := split_of(one)) is not None]
+    known = [(one, spec) for one in arrays_of(call) if (spec := split_of(one)) is not None]
     rule, method = rule_of(name), name.rpartition(".")[2]
     if not known:
         # Nothing is known of the dimensions of what pmap hands to each device.
@@ -298,7 +298,8 @@ def large(interpreter: Evaluator, axes: Sequence[str]) -> list[str]:
     return [axis for axis in axes if equal(sizes.get(axis, 1), 1) is not True]
 
 
-def _arrays(call: Call) -> Iterator[Array]:
+def arrays_of(call: Call) -> Iterator[Array]:
+    """Yield the arrays that a call is given, by themselves or in a list or tuple."""
     for value in (*call.args, *call.kwargs.values()):
         items = value.items if isinstance(value, Tuple | ListValue) else None
         for one in items or (value,):

@@ -29,6 +29,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.arrays.dtypes import is_inexact
 from shardlint.inference.overlays.jax.operations import OPERATIONS, operation_of, reads_values
 from shardlint.inference.overlays.jax.relevance import relevant
 from shardlint.inference.overlays.jax.transforms.taint import is_following, unmarked, with_captured_marked
@@ -108,8 +109,7 @@ def computed(
 
 def _differentiable(array: Array) -> Array:
     """Return an array without the mark, if it holds no numbers of which JAX takes derivatives."""
-    exact = array.dtype is not None and array.dtype.startswith(("float", "bfloat", "complex"))
-    return array if exact else array.vary(unmarked(array.variation))
+    return array if is_inexact(array.dtype) else array.vary(unmarked(array.variation))
 
 
 def _may_be_empty(value: Value) -> bool:

@@ -181,22 +181,9 @@ def note_given(
     if every:
         _, subject, array, text = max(every, key=lambda one: one[0])
         sizes = {name: size for size, name, _, _ in every}
-        assert array.made is not None
-        call.interpreter.record(
-            MadeUse(
-                place=array.made,
-                environment=call.interpreter.environment(),
-                verdict=Accepted(),
-                facts=(Fact("it is given here", call.place),),
-                function=function,
-                subject=subject,
-                shape=array.shape or (),
-                dtype=array.dtype,
-                total=sum(sizes.values()),
-                number=len(sizes),
-                split=text,
-                outside="one device" if array.committed is None else "all devices of the mesh that is set",
-            )
+        lies = "one device" if array.committed is None else "all devices of the mesh that is set"
+        _record_outside(
+            call, array, function, subject, [*sizes.values()], "it is given here", outside=lies, split=text
         )
 
 
@@ -217,20 +204,32 @@ def note_split(call: Call, tree: Value, placed: Value) -> None:
         return
     _, array, path = max(found, key=lambda one: one[0])
     name = call.interpreter.written(call.place_of(0, "x")) or ""
+    subject = f"`{name}{path}`" if name.isidentifier() else "the array"
+    sizes = [size for size, _, _ in found]
+    _record_outside(call, array, call.name, subject, sizes, "it is split here", outside="one device")
+
+
+def _record_outside(
+    call: Call, array: Array, function: str, subject: str, sizes: Sequence[int], happens: str,
+    *, outside: str, split: str | None = None,
+) -> None:  # fmt: skip
+    """Record arrays that the program made outside of jit: the largest of them, and the sizes of all; the call
+    is where something ``happens`` to them."""
     assert array.made is not None
     call.interpreter.record(
         MadeUse(
             place=array.made,
             environment=call.interpreter.environment(),
             verdict=Accepted(),
-            facts=(Fact("it is split here", call.place),),
-            function=call.name,
-            subject=f"`{name}{path}`" if name.isidentifier() else "the array",
+            facts=(Fact(happens, call.place),),
+            function=function,
+            subject=subject,
             shape=array.shape or (),
             dtype=array.dtype,
-            total=sum(size for size, _, _ in found),
-            number=len(found),
-            outside="one device",
+            total=sum(sizes),
+            number=len(sizes),
+            split=split,
+            outside=outside,
         )
     )
 
