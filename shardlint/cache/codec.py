@@ -30,7 +30,9 @@ CLASSES = {
         "FileProblem LocalUse LogicalAxesUse MeshUse NameUse OperationUse ParameterUse PartUse PatternUse "
         "Placement ShardingUse SpecUse Use ValueUse"
     ),
-    "shardlint.model.memory_uses": "CapturedUse CopiesUse GatherUse IdleUse MadeUse MoveUse RestoreUse",
+    "shardlint.model.memory_uses": (
+        "CapturedUse CopiesUse GatherUse IdleUse MadeUse MoveUse RestoreUse WrittenUse"
+    ),
     "shardlint.laws.core.dims": "Expr Quotient Remainder Symbol",
     "shardlint.laws.core.values": "AxisType Failed Junk Marker Mesh Spec Unknown",
     "shardlint.laws.core.array_types": "ArrayType TypeSharding",

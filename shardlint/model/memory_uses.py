@@ -4,8 +4,30 @@ from __future__ import annotations
 
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.model.spans import Place
 from shardlint.model.uses import Use
 from shardlint.support.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenUse(Use):
+    """An array inside jit that lies whole on all devices, and into which something is written that is split.
+
+    ``dimension`` of the array is the one that ``axes`` split in what is written, at the place ``written``.
+    """
+
+    written: Place
+    mesh: Mesh
+    spec: Spec
+    dimension: int
+    axes: tuple[str, ...]
+    shape: Shape
+    dtype: str | None
+    subject: str
+
+
+#: The function of a `MoveUse` for the arguments of a shard_map.
+SHARD_MAP = "in_specs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +88,8 @@ class MadeUse(Use):
     ``subject`` is the largest of them, with ``shape`` and ``dtype``; ``total`` are the bytes of all,
     ``number`` how many they are. ``split`` describes an argument of the same shape that is split, None if
     there is none. ``outside`` tells on which devices the program made them, before any jit, and gives them to
-    the function; None if the function makes them.
+    the function; None if the function makes them. ``leaves`` are those that lie on one device, each with the
+    steps of its path and its shape, given to a function that computes on ``mesh``.
     """
 
     function: str
@@ -77,6 +100,8 @@ class MadeUse(Use):
     number: int
     split: str | None = None
     outside: str | None = None
+    leaves: tuple[tuple[tuple[str, ...], Shape], ...] = ()
+    mesh: Mesh | None = None
 
 
 #: The function of a `CallUse` that saves a checkpoint with arrays that lie on one device.
@@ -105,13 +130,15 @@ class RestoreUse(Use):
 
     ``subject`` is the largest of them, None without a target; ``total`` are the bytes of all, ``number`` how
     many they are. ``alone``: the target's arrays are on one device, and so are the restored ones, however
-    they were saved; otherwise they lie as they were saved.
+    they were saved; otherwise they lie as they were saved. ``given_to`` is a jitted function that gets
+    them as numpy arrays beside arrays that are split.
     """
 
     subject: str | None
     total: int = 0
     number: int = 0
     alone: bool = False
+    given_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,8 @@ def compare(calls: tuple[str, ...], shape: tuple[int, ...], axes: str = "xy") ->
         call = calls[number % len(calls)].format(d=at, n=at - 3)
         operand = f"array(*{spec}, shape={shape})"
         said = told(call, operand)
-        assert bool(told(call, operand, jitted=False)) == bool(said), (call, spec)
+        # Outside of jit slices and products are not followed.
+        assert said or not told(call, operand, jitted=False), (call, spec)
         gathered += bool(said)
         if said:
             assert gathers(call, operand), (call, spec, said)

@@ -162,3 +162,41 @@ def test_states_lie_where_their_parameters_do(state: str) -> None:
     program = f"{LINEN}state = {state}\n"
     assert value(program, "len(state['kernel'].sharding.device_set)") == (1 if STATES[state] else 8)
     assert bool(found(f"{program}add(state, split)\n", "SHL607")) == STATES[state]
+
+
+NAMED = """import jax, jax.numpy as jnp, numpy as np
+import flax.linen as nn
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+x = jax.device_put(jnp.ones((8, 64)), NamedSharding(mesh, P("data")))
+names = nn.with_partitioning(nn.initializers.lecun_normal(), (None, "model"))
+model = nn.Dense(32, use_bias=False, kernel_init=names)
+key, first = jax.random.key(0), jnp.ones((1, 64))
+shardings = nn.get_sharding(jax.eval_shape(model.init, key, first), mesh)
+def under(mesh, call):
+    with jax.set_mesh(mesh):
+        return call()
+"""
+#: Variables whose kernel has names, and whether it lies on one device.
+VARIABLES = {
+    "model.init(key, first)": True,
+    "nn.unbox(model.init(key, first))": True,
+    "jax.jit(model.init)(key, first)": True,
+    "nn.unbox(jax.jit(model.init)(key, first))": True,
+    "jax.tree.map(lambda a: a * 2, nn.unbox(jax.jit(model.init)(key, first)))": True,
+    "nn.unbox(jax.jit(model.init, out_shardings=shardings)(key, first))": False,
+    "nn.unbox(jax.device_put(model.init(key, first), shardings))": False,
+    "jax.device_put(nn.unbox(model.init(key, first)), NamedSharding(mesh, P()))": False,
+    "nn.unbox(under(mesh, lambda: jax.jit(model.init)(key, first)))": False,
+}
+
+
+@pytest.mark.parametrize("variables", VARIABLES)
+def test_names_that_nothing_applied(variables: str) -> None:
+    program = f"{NAMED}variables = {variables}\n"
+    where = "jax.tree.leaves(variables)[0].sharding"
+    assert value(program, f"len({where}.device_set)") == (1 if VARIABLES[variables] else 8)
+    applied = f"{program}y = jax.jit(lambda v, x: model.apply(v, x))(variables, x)\n"
+    assert bool(found(applied, "SHL607")) == VARIABLES[variables]
+    alone = f"{program}y = jax.jit(lambda v, x: model.apply(v, x))(variables, first)\n"
+    assert not found(alone, "SHL607")

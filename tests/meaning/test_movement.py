@@ -41,6 +41,30 @@ def random_spec(rng: random.Random) -> tuple[str | tuple[str, ...] | None, ...]:
     return tuple(entries)
 
 
+def test_arguments_of_a_shard_map() -> None:
+    """They are laid out by in_specs, whatever that moves."""
+    rng, moving = random.Random(1), 0
+    ours = Mesh(("x", "y"), (2, 4), (AxisType.AUTO,) * 2)
+    for _ in range(CASES):
+        before, after = random_spec(rng), random_spec(rng)
+        mapped = f"jax.shard_map(lambda v: v * 2, mesh=mesh, in_specs=P(*{after}), out_specs=P(*{after}))"
+        program = f"{HEADER}compiled = jax.jit(lambda v: {mapped}(v + 1)).lower(array(*{before})).compile()\n"
+        law = movement(ours, Spec(before), Spec(after), (16, 16, 16))
+        assert law is not None
+        assert (law.moved > 0) == (collectives(program) > 0), (before, after, law)
+        reported = found(program.replace(".lower(", "(").replace(").compile()", ")"), "SHL604")
+        assert bool(reported) == (2 * law.moved >= law.wanted and law.moved > 0), (before, after, law)
+        moving += bool(reported)
+    assert CASES // 4 < moving < CASES
+
+
+@pytest.mark.parametrize("spec", ["'x', 'y'", "('x', 'y')", "None, 'y'"])
+def test_axes_that_are_not_manual_stay(spec: str) -> None:
+    options = "mesh=mesh, axis_names={'x'}, in_specs=P('x'), out_specs=P('x')"
+    program = f"{HEADER}y = jax.jit(lambda v: jax.shard_map(lambda v: v * 2, {options})(v))(array({spec}))\n"
+    assert not found(program, "SHL604")
+
+
 def test_the_law_says_whether_anything_moves() -> None:
     rng, moving = random.Random(0), 0
     ours = Mesh(("x", "y"), (2, 4), (AxisType.AUTO,) * 2)

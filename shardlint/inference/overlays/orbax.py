@@ -25,6 +25,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.flax.common.metadata import map_tree
 from shardlint.inference.overlays.jax.sharding.made_arrays import is_alone
 from shardlint.inference.overlays.jax.sharding.placement_check import place_array
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays
@@ -35,8 +36,9 @@ from shardlint.laws.placement.array_bytes import array_bytes
 from shardlint.model.memory_uses import SAVED_ALONE, RestoreUse
 from shardlint.model.spans import Place
 
-_RESTORER, _ARGS, _COMPOSITE, _RESTORE_ARGS = (
-    f"orbax.checkpoint.{name}" for name in ("Checkpointer", "args", "args.Composite", "RestoreArgs")
+_RESTORER, _ARGS, _COMPOSITE, _RESTORE_ARGS, _LEAF_ARGS = (
+    f"orbax.checkpoint.{name}"
+    for name in ("Checkpointer", "args", "args.Composite", "restore_args", "RestoreArgs")
 )
 
 
@@ -51,7 +53,7 @@ def _restored(call: Call, target: Value | None, place: Place) -> Value:
 
     def restore(array: Array, path: str) -> Value:
         if array.numpy:
-            return array
+            return replace(array, made=place)
         home = array.sharding if array.struct else array.committed
         plain = Array(array.shape, array.dtype, name=array.name)
         subject = f"`{array.name or 'target'}{path}`"
@@ -150,7 +152,31 @@ def _save_args(call: Call) -> Value:
 
 
 def _target_of(rules: Value) -> Value | None:
-    return rules.fields.get("target") if isinstance(rules, LibraryObject) else None
+    """Return the tree that ``restore_args=`` describe: made by `construct_restore_args`, or one by one."""
+    if isinstance(rules, LibraryObject) and rules.kind == _RESTORE_ARGS:
+        return rules.fields.get("target")
+    return map_tree(_described, rules)
+
+
+def _described(leaf: Value) -> Value:
+    """Return the array that the restore arguments of a leaf describe; its shape is in the file."""
+    if not isinstance(leaf, LibraryObject) or leaf.kind != _LEAF_ARGS:
+        return Unknown("restored as arguments say that are not followed")
+    kind, sharding = leaf.fields["restore_type"], leaf.fields["sharding"]
+    if isinstance(kind, External) and kind.name == "numpy.ndarray":
+        return Array(None, numpy=True)
+    if isinstance(sharding, ShardingValue):
+        return Array(None, struct=True, sharding=sharding)
+    return Unknown("restored as arguments say that are not followed")
+
+
+def _leaf_args(call: Call) -> Value:
+    """``RestoreArgs(restore_type=None, dtype=None)``, ``ArrayRestoreArgs(sharding=…)``."""
+    kind = call.argument(0, "restore_type") or NONE
+    if call.opaque or len(call.args) > 1 or not set(call.kwargs) <= {"restore_type", "dtype", "sharding"}:
+        return call.unknown("restored as arguments say that are not followed")
+    sharding = call.kwargs.get("sharding", NONE)
+    return LibraryObject(_LEAF_ARGS, {"restore_type": kind, "sharding": sharding}, call.place)
 
 
 def _attribute(interpreter: Evaluator, value: Value, name: str, place: Place) -> Value:
@@ -222,6 +248,8 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "orbax.checkpoint.args.StandardRestore": _standard,
     "orbax.checkpoint.args.PyTreeRestore": _pytree,
     "orbax.checkpoint.args.Composite": _composite,
+    "orbax.checkpoint.RestoreArgs": _leaf_args,
+    "orbax.checkpoint.ArrayRestoreArgs": _leaf_args,
     "orbax.checkpoint.checkpoint_utils.construct_restore_args": _restore_args,
     "orbax.checkpoint.utils.to_shape_dtype_struct": _struct,
 }

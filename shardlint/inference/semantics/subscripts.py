@@ -39,6 +39,7 @@ from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.arrays.methods import index
 from shardlint.inference.overlays.jax import joined_parts
+from shardlint.inference.overlays.jax.explicit.auto_layouts import as_far_as_known
 from shardlint.inference.overlays.jax.explicit.gathered_operands import note_index
 from shardlint.inference.overlays.jax.explicit.results import finish_index
 from shardlint.inference.overlays.jax.shard_map.axis_order import chosen
@@ -74,6 +75,7 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
             made = indexed(call, "[]", followed(call, "[]", made))
         else:
             note_index(interpreter, receiver, key, place)
+            made = as_far_as_known(call, "[]", made)
         if receiver.joined is not None and isinstance(made, Array):
             made = joined_parts.followed(call, "[]", (receiver, key), made, split_of(made))
         return chosen(interpreter, "[]", (receiver, key), made) if interpreter.context.orders else made

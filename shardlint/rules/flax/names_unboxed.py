@@ -53,32 +53,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from shardlint.laws.core.values import Spec, entry_axes
 from shardlint.model.findings import Group, Severity
 from shardlint.model.uses import BareTreeUse, Fact, ParameterUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
+from shardlint.rules.named_parameters import NamedParameters
 
 
 def check(
     uses: Sequence[BareTreeUse | ParameterUse], settings: RuleSettings
 ) -> Iterable[tuple[Use, Problem]]:
     """Report each call that asks for names that parameters had, and lost."""
-    named: dict[object, ParameterUse] = {}
-    bare: set[object] = set()
-    for use in uses:
-        if isinstance(use, ParameterUse) and use.path:
-            if _has_names(use):
-                named.setdefault((use.path, use.shape), use)
-            else:
-                bare.add((use.path, use.shape))
-    # Another model may have a parameter of the same path and shape.
-    lost_names = {key: use for key, use in named.items() if key not in bare}
+    parameters = NamedParameters(uses)
     for use in uses:
         if not isinstance(use, BareTreeUse):
             continue
-        for steps, shape in use.leaves:
-            lost = next((lost_names[key] for key in _ends(steps, shape) if key in lost_names), None)
-            if lost is not None:
+        for leaf in use.leaves:
+            if (lost := parameters.of(leaf)) is not None:
                 text = (
                     f"nothing in this tree has names, so `{use.function}` gives P() for all; "
                     f"`{'/'.join(lost.path)}` had {lost.names}, before it was unboxed"
@@ -86,16 +76,6 @@ def check(
                 facts = () if lost.names_place is None else (Fact("its names", lost.names_place),)
                 yield use, Problem(text, use.place, severity=Severity.WARNING, related=facts)
                 break
-
-
-def _has_names(use: ParameterUse) -> bool:
-    names = use.names
-    return isinstance(names, Spec) and any(map(entry_axes, names.entries))
-
-
-def _ends(steps: tuple[str, ...], shape: object) -> Iterable[tuple[tuple[str, ...], object]]:
-    """Yield the ends of a path, the longest first, each with the shape."""
-    return ((steps[at:], shape) for at in range(len(steps)))
 
 
 RULE = ProjectRule(

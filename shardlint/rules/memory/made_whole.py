@@ -7,7 +7,8 @@ set, of 64 MiB in all (`max-replicated-bytes` sets the limit). And arrays that t
 jit, whole on one device or on each, and gives to a jitted function beside an array of the same name that is
 split, and that they could be split as: sums of gradients from `jnp.zeros(p.shape)`, averages from a copy on
 the host, a buffer for what is collected; or beside one that has the same three dimensions or more, and is
-split; or beside anything that is split, from that limit on. Arrays of that limit or more that are made whole
+split; or beside anything that is split, from that limit on; or if the model gives it names that are axes of
+the mesh, which nothing applied. Arrays of that limit or more that are made whole
 on one device, and split by `jax.device_put` afterwards, are an information.
 
 ## Why is this bad?
@@ -65,30 +66,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import Spec, entry_axes
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Group, Severity
 from shardlint.model.memory_uses import MadeUse, RestoreUse
-from shardlint.model.uses import Placement, Use
+from shardlint.model.uses import ParameterUse, Placement, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import shape_text
+from shardlint.rules.named_parameters import NamedParameters
 
 #: The function that splits what was made before.
 _SPLITTING = "jax.device_put"
 
 
 def check(
-    uses: Sequence[MadeUse | Placement | RestoreUse], settings: RuleSettings
+    uses: Sequence[MadeUse | Placement | RestoreUse | ParameterUse], settings: RuleSettings
 ) -> Iterable[tuple[Use, Problem]]:
     """Report arrays that a jitted function makes whole, and that are not placed afterwards."""
     placed = {use.made_at.resolve() for use in uses if isinstance(use, Placement) and use.made_at is not None}
     restored = {use.place.resolve() for use in uses if isinstance(use, RestoreUse)}
+    parameters = NamedParameters(uses)
     for use in uses:
         if not isinstance(use, MadeUse) or use.place.resolve() in restored:
             continue
         # What is given whole is certainly not placed; another array that the line makes may be.
         if use.place.resolve() in placed and not use.outside:
             continue
-        if use.split is None and use.total < settings.replicated_bytes:
+        names = None if use.split is not None else _unapplied(use, parameters)
+        if use.split is None and names is None and use.total < settings.replicated_bytes:
             continue
         others = "" if use.number == 1 else f" and {use.number - 1} more, {text_of_bytes(use.total)} in all"
         kind = f"{shape_text(use.shape)} {use.dtype}"
@@ -99,8 +105,8 @@ def check(
             )
             yield use, Problem(text, use.place, severity=Severity.INFO)
             continue
-        why = f"though {use.split}"
-        if use.split is None:
+        why = f"though {use.split or names}"
+        if use.split is None and names is None:
             why = "beside arguments that are split" if use.outside else "under the mesh that is set"
         text = (
             f"{use.subject} for `{use.function}`, {kind}{others}, is made here whole on {use.outside}, {why}"
@@ -111,12 +117,30 @@ def check(
         yield use, Problem(text, use.place, severity=Severity.WARNING)
 
 
+def _unapplied(use: MadeUse, parameters: NamedParameters) -> str | None:
+    """Return which names of an array would split it on the mesh that it is given to; None if it has none."""
+    if use.mesh is None:
+        return None
+    several = {name for name in use.mesh.names if equal(use.mesh.size_of(name), 1) is False}
+    for leaf in use.leaves:
+        parameter = parameters.of(leaf)
+        names = None if parameter is None else parameter.axes if parameter.logical else parameter.names
+        axes = (
+            {axis for entry in names.entries for axis in entry_axes(entry)}
+            if isinstance(names, Spec)
+            else set()
+        )
+        if parameter is not None and axes and axes <= several:
+            return f"`{'/'.join(parameter.path)}` has the names {names}, which nothing applied"
+    return None
+
+
 RULE = ProjectRule(
     code="SHL607",
     name="made-whole",
     summary="A jitted function without out_shardings makes arrays that stay whole",
     docs=__doc__,
     group=Group.MEMORY,
-    kinds=(MadeUse, Placement, RestoreUse),
+    kinds=(MadeUse, Placement, RestoreUse, ParameterUse),
     check=check,
 )

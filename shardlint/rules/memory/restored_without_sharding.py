@@ -5,7 +5,8 @@ Finds arrays that Orbax restores without being told where to, in programs with a
 that are not placed afterwards: from a target whose arrays are on one device, a warning; an information if the
 file also saves arrays on one device, and the target has no shardings, or there is none. Where there are also
 shardings on such a mesh, that is said of every target without shardings of 64 MiB or more
-(`max-replicated-bytes` sets the limit).
+(`max-replicated-bytes` sets the limit). And arrays that are restored as numpy arrays, and given to a jitted
+function beside arrays that are split.
 
 ## Why is this bad?
 An array of the target that lies on one device says that the restored one should lie there as well, however it
@@ -87,6 +88,14 @@ def check(
     saved = {use.place.path for use in uses if isinstance(use, CallUse) and use.function == SAVED_ALONE}
     for use in uses:
         if not isinstance(use, RestoreUse) or use.environment.test or use.place.resolve() in placed:
+            continue
+        if use.given_to is not None:
+            others = f" and {use.number - 1} more are" if use.number > 1 else " is"
+            text = (
+                f"{use.subject}{others} restored as numpy for `{use.given_to}`: each call copies it whole to "
+                "every device of the mesh; give shardings"
+            )
+            yield use, Problem(text, use.place, severity=Severity.WARNING)
             continue
         here = use.place.path in saved
         # What is restored without a target is not known, nor whether it is placed afterwards.

@@ -2,8 +2,9 @@
 
 ## What it does
 Finds arrays inside `jax.jit` that certainly have one layout, and are asked for in another one by
-`with_sharding_constraint` or out_shardings, so that most of the array must move between devices. From 64 MiB
-on (`max-replicated-bytes` sets the limit) it is a warning, below that an information.
+`with_sharding_constraint`, out_shardings or a shard_map's in_specs, so that most of the array must move
+between devices. From 64 MiB on (`max-replicated-bytes` sets the limit) it is a warning, below that an
+information, as is a shard_map that only gathers its argument.
 
 ## Why is this bad?
 All devices wait for the interconnect, in every step. Often one of two places was changed and the other was
@@ -69,7 +70,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.laws.placement.array_bytes import array_bytes
 from shardlint.laws.placement.movement import Movement, gathered_rows, movement, resharded_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.memory_uses import MoveUse
+from shardlint.model.memory_uses import SHARD_MAP, MoveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import names_text
 from shardlint.support.sizes import size_text
@@ -91,13 +92,16 @@ def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
             use.place,
             severity=Severity.INFO,
         )
-    if found.gathered or 2 * found.moved < found.wanted:
+    # A constraint that gathers is how a weight is collected for one product.
+    mapped = use.function == SHARD_MAP
+    if (found.gathered and not mapped) or 2 * found.moved < found.wanted:
         return
+    large = total >= settings.replicated_bytes and not found.gathered
     yield Problem(
         f"{use.subject} is laid out as {use.before}, and `{use.function}` asks for {use.after}: "
         f"{_amount(use, found, total)}",
         use.place,
-        severity=Severity.WARNING if total >= settings.replicated_bytes else Severity.INFO,
+        severity=Severity.WARNING if large else Severity.INFO,
     )
 
 

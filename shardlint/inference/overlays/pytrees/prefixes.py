@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from operator import is_
 from typing import TypeGuard
@@ -45,6 +46,7 @@ NO_PATH = None
 
 #: The sharding of an array that is whole, on one device.
 SINGLE_DEVICE = "jax.sharding.SingleDeviceSharding"
+_STEP = re.compile(r"\w+")
 
 
 def map_prefix(prefix: Value, tree: Value, change: LeafFunction, path: str = "") -> Value:
@@ -305,6 +307,11 @@ def arrays_at(tree: Value, trees: Trees | None = None, path: str | None = "") ->
     found: list[tuple[Array, str]] = []
     _gather(tree, path, Trees() if trees is None else trees, found)
     return found
+
+
+def steps_of(path: str) -> tuple[str, ...]:
+    """Return the keys, indices and attributes that a path consists of."""
+    return tuple(_STEP.findall(path))
 
 
 def _gather(tree: Value, path: str | None, trees: Trees, found: list[tuple[Array, str]]) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from shardlint.inference.domain.values import Array, Const, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax.common.metadata import map_tree
-from shardlint.inference.overlays.pytrees.prefixes import arrays_at
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at, steps_of
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.model.uses import BareTreeUse
-
-_STEP = re.compile(r"\w+")
 
 
 def note_bare(call: Call, tree: Value | None) -> None:
@@ -25,9 +21,7 @@ def note_bare(call: Call, tree: Value | None) -> None:
         return leaf
 
     map_tree(look, tree)
-    leaves = tuple(
-        (tuple(_STEP.findall(path)), array.shape) for array, path in arrays_at(tree) if array.shape
-    )
+    leaves = tuple((steps_of(path), array.shape) for array, path in arrays_at(tree) if array.shape)
     if leaves and all(bare):
         call.interpreter.record(
             BareTreeUse(

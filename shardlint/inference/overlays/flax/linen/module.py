@@ -81,7 +81,7 @@ from shardlint.inference.overlays.flax.linen.mutable import changed_variables, n
 from shardlint.inference.overlays.flax.linen.parameters import make_variable, unbox
 from shardlint.inference.overlays.flax.linen.wrappers import LAYERS as WRAPPERS
 from shardlint.inference.overlays.jax.shard_map.varying import vary
-from shardlint.inference.overlays.jax.sharding.made_arrays import made_eagerly
+from shardlint.inference.overlays.jax.sharding.made_arrays import made_by_library
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api, Rejected
 from shardlint.laws.transforms.varying import CONSTANT
@@ -159,13 +159,13 @@ def linen_init(call: Call) -> Value:
     """``module.init(rngs, *args)``: the variables that a call of the module makes."""
     variables = _run(call, Mode.INIT)[1]
     alike = vary(variables, CONSTANT) if call.interpreter.context.bound_axes == () else variables
-    return made_eagerly(call, alike)
+    return made_by_library(call, alike)
 
 
 def linen_init_with_output(call: Call) -> Value:
     """``module.init_with_output(rngs, *args)``: the result of the call, and the variables."""
     output, variables, _ = _run(call, Mode.INIT)
-    return Tuple((output, made_eagerly(call, variables)))
+    return Tuple((output, made_by_library(call, variables)))
 
 
 def linen_apply(call: Call) -> Value:

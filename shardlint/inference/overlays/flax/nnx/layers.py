@@ -59,7 +59,7 @@ from shardlint.inference.overlays.flax.nnx.rngs import key_for_parameter, key_fr
 from shardlint.inference.overlays.flax.nnx.variables import METADATA, PARAM, make_variable
 from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
 from shardlint.inference.overlays.jax.shard_map.equal_draws import note_layer
-from shardlint.inference.overlays.jax.sharding.made_arrays import made_eagerly
+from shardlint.inference.overlays.jax.sharding.made_arrays import made_by_library
 from shardlint.laws.core.dims import Shape, floordiv, product
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass, replace
@@ -110,7 +110,7 @@ class Build:
         """Create a parameter; its initializer is the argument ``<name>_init``, or the argument ``init``."""
         call = self.call
         self.made.add(name)
-        value = made_eagerly(call, self.initialized(self.args.get(init or f"{name}_init"), shape, flat))
+        value = made_by_library(call, self.initialized(self.args.get(init or f"{name}_init"), shape, flat))
         extra = self.args.get(f"{name}_metadata")
         metadata = _table(extra)
         if isinstance(value, Unknown):

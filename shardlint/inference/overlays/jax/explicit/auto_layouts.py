@@ -6,18 +6,21 @@ rearranged has the layout that it would have on Explicit axes, whose rules are a
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from shardlint.inference.domain.values import Array, SpecValue, Value, as_items
+from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Value, as_items
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.gathered_operands import note_operand
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Rule, Trace
 from shardlint.inference.overlays.jax.explicit.rules import contractions, elementwise, joining, slicing
 from shardlint.inference.overlays.jax.explicit.rules import layout as rearranging
+from shardlint.inference.overlays.jax.explicit.rules.einsum import einsum
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.sharding.movement import (
+    OPEN,
     combined,
     computed_in_force,
     keeping_rows,
@@ -29,7 +32,7 @@ from shardlint.inference.overlays.jax.sharding.movement import (
 from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_in, map_arrays
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Shape
-from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
+from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.spans import Place
 
@@ -44,15 +47,22 @@ ELEMENTWISE: tuple[Rule, ...] = (
     elementwise.cast,
     elementwise.first_operand,
 )
-#: Those of functions that return a new array, not their operand, but for `jnp.concatenate` of one.
-COMPUTING: tuple[Rule, ...] = (
-    *ELEMENTWISE[:6],
+#: Those of functions that multiply, and add up along dimensions that both operands have.
+CONTRACTIONS: tuple[Rule, ...] = (
     contractions.matmul,
     contractions.dot,
     contractions.tensordot,
     contractions.inner,
     contractions.outer,
     contractions.vdot,
+    contractions.dot_general,
+    contractions.at_operator,
+    einsum,
+)
+#: Those of functions that return a new array, not their operand, but for `jnp.concatenate` of one.
+COMPUTING: tuple[Rule, ...] = (
+    *ELEMENTWISE[:6],
+    *CONTRACTIONS[:6],
     joining.concatenate,
     joining.stack,
 )
@@ -101,9 +111,12 @@ def followed(call: Call, name: str, result: Value) -> Value:
     if rule in _PRODUCTS and len(call.args) > 1:
         other = call.args[1]
         plain = isinstance(other, Array) and len(other.shape or (0, 0, 0)) <= 2
-        return keeping_rows(call.interpreter, result, call.args[0]) if plain else result
-    if rule in _UPDATING and call.args:
-        return updated(call.interpreter, call.args[0], result)
+        if plain and (rows := keeping_rows(call.interpreter, result, call.args[0])) is not result:
+            return rows
+    if rule in CONTRACTIONS:
+        return as_far_as_known(call, name, result)
+    if rule in _UPDATING and len(call.args) > 1:
+        return updated(call.interpreter, call.args[0], result, call.args[1], call.place)
     if rule not in _REARRANGING or not isinstance(result, Array) or not call.args:
         return result
     array = call.args[0]
@@ -133,6 +146,71 @@ def followed(call: Call, name: str, result: Value) -> Value:
     if found is None:
         return result
     return laid(result, replace(array.laid, spec=SpecValue(found)))
+
+
+def as_far_as_known(call: Call, name: str, result: Value) -> Value:
+    """Return the result of a call inside jit with the layout of those of its dimensions that come from a
+    dimension of which it is known, as on Explicit axes.
+
+    Each dimension of which it is not known lies along an axis of its own: where that axis is in the result,
+    the layout is not known either, and what would have to be moved is refused.
+    """
+    arrays = [one for one in call.args if isinstance(one, Array) and one.shape is not None]
+    homes = [one.laid for one in arrays if one.laid is not None and isinstance(one.laid.mesh, MeshValue)]
+    rule = rule_of(name)
+    if (
+        rule is None
+        or not homes
+        or call.interpreter.context.in_jit is not True
+        or not isinstance(result, Array)
+    ):
+        return result
+    home = homes[0]
+    assert isinstance(home.mesh, MeshValue)
+    mesh = home.mesh.mesh
+    if any(one.mesh != home.mesh for one in homes) or set(mesh.types) != {AxisType.AUTO}:
+        return result
+    held = {id(one): _known_entries(one) for one in arrays}
+    names = iter(f"dimension {i}" for i in itertools.count())
+    wholes = {
+        key: tuple(next(names) if isinstance(entry, Unknown) else entry for entry in entries)
+        for key, entries in held.items()
+    }
+    free = {entry for entries in wholes.values() for entry in entries if isinstance(entry, str)} - {
+        *mesh.names
+    }
+    typed = Mesh(
+        (*mesh.names, *free),
+        (*mesh.sizes, *(1,) * len(free)),
+        (AxisType.EXPLICIT,) * len((*mesh.names, *free)),
+    )
+
+    def as_typed(value: Value) -> Value:
+        if id(value) not in wholes or not isinstance(value, Array):
+            return value
+        return replace(value, typed=TypeSharding(typed, Spec(wholes[id(value)])), numpy=False)
+
+    found = spec_of_result(call, rule, typed, result, as_typed)
+    if not isinstance(found, Spec):
+        return result
+    # Of a part of a dimension that is split, the compiler chooses the layout.
+    kept = {pair for one in arrays for pair in zip(wholes[id(one)], one.shape or (), strict=False)}
+    pairs = zip(found.entries, result.shape or (), strict=False)
+    entries = tuple(
+        OPEN if free & {*entry_axes(entry)} or (entry_axes(entry) and (entry, size) not in kept) else entry
+        for entry, size in pairs
+    )
+    if not any(map(entry_axes, entries)):
+        return result
+    return replace(result, laid=replace(home, spec=SpecValue(Spec(entries))))
+
+
+def _known_entries(array: Array) -> tuple[Entry, ...]:
+    """Return what splits each dimension of an array of known rank, as far as it is known."""
+    rank = len(array.shape or ())
+    if array.laid is None or not isinstance(array.laid.spec, SpecValue):
+        return (OPEN,) * rank
+    return (*array.laid.spec.spec.entries, *(None,) * rank)[:rank]
 
 
 def _made_of_made(call: Call) -> Place | None:

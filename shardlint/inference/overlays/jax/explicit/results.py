@@ -104,7 +104,7 @@ def finish_update(call: Call, array: Array, key: Value, result: Value) -> Value:
     name = call.name.rpartition(".")[2]
     whole = replace(call, args=[array, key, *call.args])
     found = _finish(whole, f"at[].{name}", result, f"`.at[...].{name}`", as_update(name))
-    return updated(call.interpreter, array, found)
+    return updated(call.interpreter, array, found, call.args[0], call.place) if call.args else found
 
 
 def finish_operator(

@@ -24,6 +24,7 @@ from shardlint.inference.evaluation.context import Shard
 from shardlint.inference.overlays.jax import joined_parts
 from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import cut
+from shardlint.inference.overlays.jax.sharding.movement import note_constraint
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     laid_out,
     place_array,
@@ -48,6 +49,7 @@ from shardlint.laws.placement.shard_shapes import shard_shape
 from shardlint.laws.placement.spec_arity import judge_arity
 from shardlint.laws.transforms.shard_map import inferred_spec, local_type
 from shardlint.laws.transforms.varying import UNKNOWN, Trait, Traits
+from shardlint.model.memory_uses import SHARD_MAP
 from shardlint.model.uses import ArityUse
 
 #: Leaves that a tree of specs may have by mistake.
@@ -178,6 +180,9 @@ def _shard(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
         return Array(None, array.dtype, origin=array.origin, name=array.name)
     if placed.sharding is None or region.manual is None:
         return Unknown("JAX rejects this argument, or the Manual axes are not known")
+    if region.manual >= frozenset(mesh.mesh.names):
+        # Along other axes than Manual ones an array stays as it is, whatever its spec.
+        note_constraint(call.interpreter, array, placed.sharding, SHARD_MAP, call.place, subject)
     return _cut(array, leaf, region, mesh.mesh)
 
 

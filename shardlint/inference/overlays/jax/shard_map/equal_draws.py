@@ -117,7 +117,10 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
         found = _joined(Call(interpreter, symbol, [x, y], {}, place), f"2 {symbol}", (x, y), found)
     if symbol != "@":
         return combined(interpreter, found, (x, y))
-    return keeping_rows(interpreter, found, x) if _is_matrix(y) else found
+    if _is_matrix(y) and (rows := keeping_rows(interpreter, found, x)) is not found:
+        return rows
+    product = Call(interpreter, symbol, [x, y], {}, place)  # type: ignore[arg-type]
+    return auto_layouts.as_far_as_known(product, f"2 {symbol}", found)
 
 
 def negated(interpreter: Evaluator, symbol: str, x: Array, place: Place) -> Value:

@@ -18,12 +18,12 @@ from shardlint.inference.overlays.jax.explicit.type_conversion import compiled
 from shardlint.inference.overlays.jax.sharding.movement import certain_layout, computed_in_force, layout
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
 from shardlint.inference.overlays.pytrees.nodes import Trees
-from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays, steps_of
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.array_bytes import array_bytes
-from shardlint.model.memory_uses import MadeUse
+from shardlint.model.memory_uses import MadeUse, RestoreUse
 from shardlint.model.uses import Fact
 
 _MAKING = frozenset(
@@ -64,9 +64,12 @@ def is_split(array: Array) -> bool:
     return array.typed is not None and any(map(entry_axes, array.typed.spec.entries))
 
 
-def made_eagerly(call: Call, tree: Value) -> Value:
-    """Return parameters as a library makes them: outside of jit, and of any mesh, each is on one device."""
-    if not runs_eagerly(call.interpreter) or call.interpreter.context.mesh is not None:
+def made_by_library(call: Call, tree: Value) -> Value:
+    """Return parameters as a library makes them, with no mesh set: outside of jit each is on one device, and
+    inside the compiler knows no layout for them."""
+    context = call.interpreter.context
+    compiled_alone = context.in_jit is True and context.legacy_mesh is None and context.bound_axes == ()
+    if context.mesh is not None or context.mapped or not (compiled_alone or runs_eagerly(call.interpreter)):
         return tree
 
     def mark(array: Array, _: str) -> Array:
@@ -161,14 +164,22 @@ def note_given(
     if not any(array.made is not None for one in arguments for array in arrays_in(one, trees)):
         return
     found: list[tuple[Array, str, int]] = []
+    restored: list[tuple[Array, str]] = []
     for index, (argument, arrived) in enumerate(zip(arguments, received, strict=True)):
         name = names[index] if index < len(names) else f"argument {index}"
         pairs = zip(arrays_at(argument, trees), arrays_at(arrived, trees), strict=False)
         for (array, path), (placed, _) in pairs:
-            size = array_bytes(array.shape, array.dtype) if array.shape and array.made is not None else None
+            if array.made is None or (array.numpy and placed.laid is not None):
+                continue
+            if array.numpy:
+                restored.append((array, f"`{name}{path}`"))
+                continue
+            size = array_bytes(array.shape, array.dtype) if array.shape else None
             if size is not None and _lies_whole(array, placed):
                 found.append((array, f"`{name}{path}`", size))
-    split = list(_split_arguments(names, received)) if found else []
+    split = list(_split_arguments(names, received)) if found or restored else []
+    if restored and split:
+        _record_restored(call, function, restored)
     ours: list[tuple[int, str, Array, str | None]] = [
         (size, name, array, text)
         for array, name, size in found
@@ -182,9 +193,12 @@ def note_given(
         _, subject, array, text = max(every, key=lambda one: one[0])
         sizes = {name: size for size, name, _, _ in every}
         lies = "one device" if array.committed is None else "all devices of the mesh that is set"
+        known = certain_layout(split[0][0])
         _record_outside(
-            call, array, function, subject, [*sizes.values()], "it is given here", outside=lies, split=text
-        )
+            call, array, function, subject, [*sizes.values()], "it is given here", outside=lies, split=text,
+            alone=[(one, path) for one, path, _ in found if one.committed is None],
+            mesh=None if known is None else known[0],
+        )  # fmt: skip
 
 
 def note_split(call: Call, tree: Value, placed: Value) -> None:
@@ -194,7 +208,7 @@ def note_split(call: Call, tree: Value, placed: Value) -> None:
     found = [
         (size, array, path)
         for (array, path), (after, _) in zip(arrays_at(tree), arrays_at(placed), strict=False)
-        if array.made is not None and array.committed is None and array.sharding is None
+        if array.made is not None and array.committed is None and array.sharding is None and not array.numpy
         if array.shape and array.shape == after.shape
         if isinstance(home := after.committed, ShardingValue)
         if (known := layout(home)) is not None and _splits(*known)
@@ -211,10 +225,12 @@ def note_split(call: Call, tree: Value, placed: Value) -> None:
 
 def _record_outside(
     call: Call, array: Array, function: str, subject: str, sizes: Sequence[int], happens: str,
-    *, outside: str, split: str | None = None,
+    *, outside: str, split: str | None = None, mesh: Mesh | None = None,
+    alone: Sequence[tuple[Array, str]] = (),
 ) -> None:  # fmt: skip
     """Record arrays that the program made outside of jit: the largest of them, and the sizes of all; the call
-    is where something ``happens`` to them."""
+    is where something ``happens`` to them, on ``mesh``. ``alone`` are those on one device, with their
+    paths."""
     assert array.made is not None
     call.interpreter.record(
         MadeUse(
@@ -230,6 +246,25 @@ def _record_outside(
             number=len(sizes),
             split=split,
             outside=outside,
+            leaves=tuple((steps_of(path), one.shape or ()) for one, path in alone),
+            mesh=mesh,
+        )
+    )
+
+
+def _record_restored(call: Call, function: str, arrays: Sequence[tuple[Array, str]]) -> None:
+    """Record numpy arrays, made by who restored them, that a jitted function gets beside what is split."""
+    (array, subject), *_ = arrays
+    assert array.made is not None
+    call.interpreter.record(
+        RestoreUse(
+            place=array.made,
+            environment=call.interpreter.environment(),
+            verdict=Accepted(),
+            facts=(Fact("they are given here", call.place),),
+            subject=subject,
+            number=len(arrays),
+            given_to=function,
         )
     )
 

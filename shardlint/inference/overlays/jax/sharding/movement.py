@@ -24,7 +24,7 @@ from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, ar
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.model.memory_uses import GatherUse, MoveUse
+from shardlint.model.memory_uses import GatherUse, MoveUse, WrittenUse
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
 from shardlint.support.lazy_dataclass import replace
@@ -66,6 +66,9 @@ def certain_layout(array: Array) -> tuple[Mesh, Spec] | None:
     return (replace(typed.mesh, abstract=False), typed.spec) if explicit else None
 
 
+#: The rank up to which an array may well be whole though what is written into it is split: a list of numbers,
+#: or of tokens.
+_RANK_OF_MATRICES = 2
 #: The entry of a dimension whose layout the compiler chooses.
 OPEN = Unknown("the compiler chooses its layout")
 
@@ -114,12 +117,47 @@ def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -
     return keeping_rows(interpreter, result, split[0]) if len(split) == 1 else result
 
 
-def updated(interpreter: Evaluator, array: Value, result: Value) -> Value:
-    """Return an array inside jit of which a part is replaced, in the layout that the rest of it has."""
+def updated(interpreter: Evaluator, array: Value, result: Value, new: Value, place: Place) -> Value:
+    """Return an array inside jit of which a part is replaced by ``new``, in the layout that the rest of it
+    has; record one that lies whole, if what replaces a part of it is split."""
     if not isinstance(array, Array) or not isinstance(result, Array) or array.laid is None:
         return result
-    kept = interpreter.context.in_jit is True and result.shape == array.shape
-    return replace(result, laid=array.laid) if kept else result
+    if interpreter.context.in_jit is not True or result.shape != array.shape:
+        return result
+    _note_written(interpreter, array, new, place)
+    return replace(result, laid=array.laid)
+
+
+def _note_written(interpreter: Evaluator, array: Array, new: Value, place: Place) -> None:
+    """Record that what is written into an array that lies whole on all devices is split along a dimension
+    that the array has, too."""
+    known = certain_layout(array)
+    home = new.laid if isinstance(new, Array) else None
+    if known is None or split_by(*known) or home is None or not isinstance(home.spec, SpecValue):
+        return
+    assert isinstance(new, Array)
+    sizes = zip(home.spec.spec.entries, new.shape or (), strict=False)
+    split = {size: entry for entry, size in sizes if entry_axes(entry)}
+    dimension = next((at for at, size in enumerate(array.shape or ()) if size in split), None)
+    if dimension is None or interpreter.context.mapped or len(array.shape or ()) <= _RANK_OF_MATRICES:
+        return
+    assert array.shape is not None
+    interpreter.record(
+        WrittenUse(
+            place=array.origin or (array.laid.origin if array.laid is not None else None) or place,
+            environment=interpreter.environment(),
+            verdict=Accepted(),
+            facts=(Fact("it is written here", place),),
+            written=place,
+            mesh=known[0],
+            spec=known[1],
+            dimension=dimension,
+            axes=entry_axes(split[array.shape[dimension]]),
+            shape=array.shape,
+            dtype=array.dtype,
+            subject=f"`{array.name}`" if array.name else "the array",
+        )
+    )
 
 
 def home_in_force(interpreter: Evaluator) -> ShardingValue | None:
