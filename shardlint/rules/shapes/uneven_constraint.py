@@ -91,6 +91,9 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
     done = _DONE[verdict.returned]
     for dimension in verdict.replicated:
         size, entry = use.shape[dimension], entry_of(use, dimension)
+        if size == 1 and verdict.returned is None:
+            # An example that a model is initialized with has one row: there is nothing to split.
+            continue
         ways = product(mesh.size_of(axis) for axis in entry_axes(entry))
         would = sizes_text(size, ways)
         place, written = meeting(use, dimension)

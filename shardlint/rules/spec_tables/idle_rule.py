@@ -87,14 +87,13 @@ def check(
     """Report each pattern, or name, with a spec that splits something, and that decides about no name."""
     tables: dict[tuple[Span, str], list[PatternUse]] = {}
     lookups: list[PatternUse] = []
-    specs: dict[tuple[str, int, int | None], Spec] = {}
+    specs = _Specs()
     whole = False
     for use in uses:
         if isinstance(use, Placement):
             whole = whole or _is_left_whole(use)
         elif isinstance(use, SpecUse):
-            span = use.place.resolve()
-            specs[use.place.path, span.line, span.cell] = use.spec
+            specs.add(use)
         elif use.method == "get":
             lookups.append(use)
         else:
@@ -106,6 +105,28 @@ def check(
         yield from _never_asked_for(lookups, specs)
 
 
+class _Specs:
+    """The specs that a program writes, by line."""
+
+    def __init__(self) -> None:
+        self._lines: dict[tuple[str, int, int | None], dict[int, Spec]] = {}
+
+    def add(self, use: SpecUse) -> None:
+        """Add a spec at its place."""
+        span = use.place.resolve()
+        self._lines.setdefault((use.place.path, span.line, span.cell), {})[span.column] = use.spec
+
+    def after(self, use: PatternUse, lines: int = 1) -> Spec | None:
+        """Return the first spec from a pattern on, on its line, or on one of the next ``lines``."""
+        span = use.place.resolve()
+        for below in range(lines + 1):
+            held = self._lines.get((use.place.path, span.line + below, span.cell), {})
+            columns = [column for column in held if below or column >= span.column]
+            if columns:
+                return held[min(columns)]
+        return None
+
+
 def _is_left_whole(use: Placement) -> bool:
     """Return whether an array of two dimensions or more is placed whole on a mesh of several devices."""
     mesh, spec = use.mesh, use.spec
@@ -115,16 +136,14 @@ def _is_left_whole(use: Placement) -> bool:
     return several and len(use.shape) > 1 and all(entry is None for entry in spec.entries)
 
 
-def _never_asked_for(
-    lookups: Sequence[PatternUse], specs: dict[tuple[str, int, int | None], Spec]
-) -> Iterator[tuple[Use, Problem]]:
+def _never_asked_for(lookups: Sequence[PatternUse], specs: _Specs) -> Iterator[tuple[Use, Problem]]:
     """Yield each name of a dict of specs that is never looked up, where other names are left to a default."""
     rows: dict[tuple[str, Span], list[PatternUse]] = {}
     for one in lookups:
         rows.setdefault((one.place.path, one.place.resolve()), []).append(one)
-    for (path, span), tries in rows.items():
+    for tries in rows.values():
         use = tries[0]
-        spec = specs.get((path, span.line, span.cell))
+        spec = specs.after(use, lines=0)
         open_ = any(one.matched or one.subject is None or one.environment.entry is not None for one in tries)
         if open_ or spec is None or not any(entry_axes(entry) for entry in spec.entries):
             continue
@@ -144,7 +163,7 @@ def _never_asked_for(
 class _Table:
     """The patterns of one table, in the order of their first tries, with the names that each matched."""
 
-    def __init__(self, tries: Sequence[PatternUse], specs: dict[tuple[str, int, int | None], Spec]) -> None:
+    def __init__(self, tries: Sequence[PatternUse], specs: _Specs) -> None:
         self.rows: dict[str, PatternUse] = {}
         self.tried: dict[str, set[str]] = {}
         self.taken: dict[str, set[str]] = {}
@@ -153,11 +172,7 @@ class _Table:
             assert one.subject is not None
             self.tried.setdefault(one.pattern, set()).add(one.subject)
             self.taken.setdefault(one.pattern, set()).update([one.subject] if one.matched else [])
-        self.specs: dict[str, Spec | None] = {}
-        for pattern, use in self.rows.items():
-            path, span = use.place.path, use.place.resolve()
-            beside = [specs.get((path, span.line + below, span.cell)) for below in (0, 1)]
-            self.specs[pattern] = next((spec for spec in beside if spec is not None), None)
+        self.specs = {pattern: specs.after(use) for pattern, use in self.rows.items()}
 
     def splits(self, pattern: str) -> bool:
         """Return whether the spec beside a pattern splits something."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import (
@@ -25,9 +27,43 @@ def _squared(call: Call) -> Value:
 
 
 def _sigmoid(call: Call) -> Value:
-    """`sigmoid_binary_cross_entropy(logits, labels)`: labels are converted to the dtype of the logits."""
+    """`sigmoid_binary_cross_entropy(logits, labels)`, `sigmoid_focal_loss`: labels are converted to the dtype
+    of the logits."""
     scores, labels = operands(call.bind("logits", "labels"))
     return result(call, broadcast([scores.shape, labels.shape]), scores.dtype)
+
+
+def _each(first: str) -> Callable[[Call], Value]:
+    """`huber_loss(predictions, targets)` and others: a loss for each pair of elements, of their common
+    dtype; ``first`` is the name of the first parameter."""
+
+    def loss(call: Call) -> Value:
+        one, other = call.bind(first, targets=None)
+        arrays = operands([one] if not given(other) else [one, other])
+        dtype, weak = mixed(call, arrays)
+        return result(call, broadcast([array.shape for array in arrays]), dtype, weak)
+
+    return loss
+
+
+def _smoothed(call: Call) -> Value:
+    """`smooth_labels(labels, alpha)`: labels, as far as they are not smoothed."""
+    arrays = operands(call.bind("labels", "alpha"))
+    dtype, weak = mixed(call, arrays)
+    return result(call, broadcast([array.shape for array in arrays]), dtype, weak)
+
+
+def _over_last(first: str) -> Callable[[Call], Value]:
+    """`kl_divergence(log_predictions, targets)` and others: a number for each row along the last axis."""
+
+    def loss(call: Call) -> Value:
+        moved = len(call.args) > 2 or not call.kwargs.keys() <= {first, "targets", "epsilon", "labels"}
+        arrays = operands(call.bind(first, "labels" if first == "logits" else "targets"))
+        dtype, weak = mixed(call, arrays)
+        both = broadcast([array.shape for array in arrays])
+        return result(call, None if not both or moved else both[:-1], dtype, weak)
+
+    return loss
 
 
 def _over_classes(call: Call) -> Value:
@@ -53,7 +89,18 @@ def _with_integer_labels(call: Call) -> Value:
 TABLE = table("optax.", {
     "l2_loss": _squared,
     "squared_error": _squared,
+    "huber_loss": _each("predictions"),
+    "log_cosh": _each("predictions"),
+    "hinge_loss": _each("predictor_outputs"),
     "sigmoid_binary_cross_entropy": _sigmoid,
+    "sigmoid_focal_loss": _sigmoid,
+    "smooth_labels": _smoothed,
+    "cosine_similarity": _over_last("predictions"),
+    "cosine_distance": _over_last("predictions"),
+    "kl_divergence": _over_last("log_predictions"),
+    "convex_kl_divergence": _over_last("log_predictions"),
+    "generalized_kl_divergence": _over_last("log_predictions"),
+    "safe_softmax_cross_entropy": _over_last("logits"),
     "softmax_cross_entropy": _over_classes,
     "softmax_cross_entropy_with_integer_labels": _with_integer_labels,
 })  # fmt: skip
