@@ -71,7 +71,8 @@ class IdleUse(Use):
     """A jitted function in which some axes of its mesh split nothing.
 
     All its arrays are known; ``axes`` are those axes, each of several devices. It ``trains`` if it computes
-    gradients; otherwise ``shapes`` are those of arguments that are whole on the mesh, whatever others are.
+    gradients; otherwise ``shapes`` are those of arguments that are whole on the mesh, whatever others are, or
+    ``rows`` those of arguments of two dimensions or more that lie on no mesh.
     """
 
     function: str
@@ -79,6 +80,11 @@ class IdleUse(Use):
     axes: tuple[str, ...]
     trains: bool = True
     shapes: tuple[Shape, ...] = ()
+    rows: tuple[Shape, ...] = ()
+
+
+#: Where a `MadeUse` is made that is a numpy array.
+HOST = "the host"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

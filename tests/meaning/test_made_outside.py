@@ -200,3 +200,29 @@ def test_names_that_nothing_applied(variables: str) -> None:
     assert bool(found(applied, "SHL607")) == VARIABLES[variables]
     alone = f"{program}y = jax.jit(lambda v, x: model.apply(v, x))(variables, first)\n"
     assert not found(alone, "SHL607")
+
+
+LOOP = "for _ in range(2):\n    y = add({'w': held}, {'w': x})\n"
+#: What is given in a loop beside `x`, of 8 KiB, which is split; and whether each call copies it from the host.
+HELD = {
+    "np.ones((64, 32), np.float32)": True,
+    "np.ones((64, 32), np.float32) * 2": True,
+    "jax.device_put(np.ones((64, 32), np.float32), on)": False,
+    "jax.device_put(np.ones((64, 32), np.float32), NamedSharding(mesh, P()))": False,
+    "jnp.ones((64, 32))": False,
+    "np.ones((1, 32), np.float32)": False,
+    "np.ones(32, np.float32)": False,
+}
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_numpy_arrays_in_a_loop(held: str) -> None:
+    program = f"{HEADER}held = {held}\n"
+    if HELD[held]:
+        assert value(program, "type(held).__name__") == "ndarray"
+    messages = [one.message for one in found(program + LOOP, "SHL607")]
+    assert any("is a numpy array" in message for message in messages) == HELD[held]
+    once = program + LOOP.replace("for _ in range(2):", "if True:")
+    assert not any("is a numpy array" in one.message for one in found(once, "SHL607"))
+    placed = LOOP.replace("add(", "jax.jit(add, in_shardings=on)(")
+    assert not any("is a numpy array" in one.message for one in found(program + placed, "SHL607"))

@@ -109,3 +109,28 @@ def test_optimizers_that_take_no_notice_of_the_scale() -> None:
     program = f"{HEADER}{body}{once}y, z = on(body, (), v, u), on(other, (), v, u)\n"
     assert value(program, FACTOR) == 1
     assert not found(program, "SHL317")
+
+
+#: Optimizers, and how much larger the step is that they make of a gradient that comes multiplied.
+OPTIMIZERS = {
+    "optax.sgd(0.1)": 4,
+    "optax.sgd(0.1, momentum=0.9)": 4,
+    "optax.chain(optax.trace(0.9), optax.scale(-0.1))": 4,
+    "optax.chain(optax.scale(1 / n), optax.sgd(0.1))": 1,
+    "optax.chain(optax.scale_by_adam(), optax.scale(-0.1))": 1,
+    "optax.adamw(0.1)": 1,
+}
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_steps_of_optimizers(optimizer: str) -> None:
+    body = f"""def body(v, u):
+    g = lax.psum(jax.grad(loss)(v, u), 'y')
+    updates, _ = {optimizer}.update(g, {optimizer}.init(v), v)
+    return optax.apply_updates(v, updates)
+"""
+    right = body.replace("body", "other").replace("loss", "local").replace("scale(1 / n)", "identity()")
+    program = f"{HEADER}{body}{right}y, z = mapped(body) - v, mapped(other) - v\n"
+    larger = OPTIMIZERS[optimizer]
+    assert value(program, FACTOR) == pytest.approx(larger, rel=1e-2)
+    assert bool(found(program, "SHL317")) == (larger != 1), program

@@ -113,3 +113,33 @@ def test_means_of_means_are_not_reported() -> None:
 def test_both_pages_differ_from_what_is_meant() -> None:
     assert of_pages("SHL317", "bool(np.allclose(bad.y, 8 * good.y))")
     assert not of_pages("SHL316", "bool(np.allclose(bad.y, good.y, rtol=1e-3))")
+
+
+#: What is done with the gradient of each part's mean, and whether it is clipped before it is averaged.
+CLIPPED: dict[str, bool] = {
+    "lax.pmean(clipped(optax.clip_by_global_norm(0.1), g), 'y')": True,
+    "lax.pmean(clipped(optax.clip(0.05), g), 'y')": True,
+    "lax.pmean(clipped(optax.chain(optax.clip_by_global_norm(0.1), optax.sgd(0.1)), g), 'y')": True,
+    "clipped(optax.clip_by_global_norm(0.1), lax.pmean(g, 'y'))": False,
+    "lax.pmean(clipped(optax.sgd(0.1), g), 'y')": False,
+}
+
+
+@pytest.mark.parametrize("step", CLIPPED)
+def test_gradients_that_each_device_clips(step: str) -> None:
+    header = (
+        HEADER.replace("numpy as np", "numpy as np, optax")
+        + """def clipped(tx, g):
+    return tx.update(g, tx.init(g), g)[0]
+def body(w, u):
+    g = jax.grad(lambda w: jnp.mean((w[:4] * u) ** 2))(w)
+    return STEP
+"""
+    )
+    program = header.replace("STEP", step) + "y = on(body, (), (), check_vma=False)\n"
+    one = step.replace("lax.pmean(g, 'y')", "g")
+    one = one.removeprefix("lax.pmean(").removesuffix(", 'y')") if one == step else one
+    right = f"g = jax.grad(lambda w: jnp.mean((w[:4] * u.reshape(4, 4)) ** 2))(w)\nz = {one}\n"
+    are_close = value(f"{program}{right}", "bool(np.allclose(y, z, rtol=1e-3))")
+    assert are_close != CLIPPED[step]
+    assert bool(found(program, "SHL316")) == CLIPPED[step]

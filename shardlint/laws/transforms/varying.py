@@ -32,7 +32,8 @@ class Trait(StrEnum):
     dimension that is split, to which BIASED a whole array was added, or of which it is a CURVED function;
     DIVIDED: perhaps by the number of devices. LOCAL: reduced along a dimension that is split, by a MEAN
     perhaps. MEANS: the sum of such means, GRADIENT that of their gradients, AVERAGED one of these. PRODUCT:
-    of such means, or another function that is not linear in them. OWN: the gradient by another part of an
+    of such means, or another function that is not linear in them; CLIPPED: such a gradient that was
+    clipped. OWN: the gradient by another part of an
     argument on each device, or another part of a sum. GATHERED: computed from the data of all devices.
     NUMBERED: counted from 0 on each device alike; INDEX: a place in a dimension of which each device has a
     part. TOTAL: the sum over all devices, and AGAIN: such a sum to which each device added something of its
@@ -62,6 +63,7 @@ class Trait(StrEnum):
     GRADIENT = "gradient"
     AVERAGED = "averaged"
     PRODUCT = "product"
+    CLIPPED = "clipped"
     OWN = "own"
     GATHERED = "gathered"
     NUMBERED = "numbered"
@@ -113,6 +115,7 @@ _OF_PARTS = frozenset(
         Trait.LOCAL,
         Trait.RATIO,
         Trait.PRODUCT,
+        Trait.CLIPPED,
         Trait.ROWS,
         Trait.PICKED,
     }
@@ -367,7 +370,7 @@ def misread(function: str, axes: tuple[str, ...], operand: Variation) -> tuple[T
                 return trait, axis
         if function == "psum" and (Trait.AGAIN, axis) in operand.traits:
             return Trait.AGAIN, axis
-        for trait in (Trait.RATIO, Trait.PRODUCT):
+        for trait in (Trait.RATIO, Trait.PRODUCT, Trait.CLIPPED):
             if (trait, axis) in operand.traits:
                 return trait, axis
         if function != "psum_scatter" and (Trait.OWN, axis) in operand.traits:

@@ -3,8 +3,8 @@
 ## What it does
 Finds jitted functions that compute gradients, and in which an axis of several devices splits nothing: neither
 the parameters nor the batch, nor anything that the function constrains. Of another function it is an
-information, where it gets an array whole that the program also places split, and asks for no other layout: a
-batch for evaluation.
+information, where it gets an array whole that the program also places split, and asks for no other layout, or
+arrays from no mesh with rows like those of one that is split: a batch for evaluation.
 
 ## Why is this bad?
 The compiler distributes only what is split somewhere. The devices along the axis all get the same batch, and
@@ -63,8 +63,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from shardlint.laws.core.dims import equal
-from shardlint.laws.core.values import Mesh, Spec, entry_axes
+from shardlint.laws.core.dims import divisible, equal, product
+from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.model.findings import Group, Severity
 from shardlint.model.memory_uses import IdleUse
@@ -88,10 +88,17 @@ def check(uses: Sequence[IdleUse | Placement], _: RuleSettings) -> Iterable[tupl
             yield use, Problem(problem, use.place, severity=Severity.WARNING)
             continue
         other = next((one for one in split if one.shape in use.shapes and _key(one, use) in whole), None)
+        like = next((one for one in split if _is_like_rows(one, use)), None)
         if other is not None:
             problem = (
                 f"`{use.function}` gets {other.subject} whole, which is split by {other.spec} elsewhere: "
                 f"every device along {text} computes on all of it"
+            )
+            yield use, Problem(problem, use.place, severity=Severity.INFO)
+        elif like is not None:
+            problem = (
+                f"`{use.function}` gets arrays from no mesh, with rows like those of {like.subject}, which "
+                f"is split by {like.spec} elsewhere: every device along {text} computes on all of them"
             )
             yield use, Problem(problem, use.place, severity=Severity.INFO)
 
@@ -99,6 +106,20 @@ def check(uses: Sequence[IdleUse | Placement], _: RuleSettings) -> Iterable[tupl
 def _key(placed: Placement, use: IdleUse) -> tuple[object, ...]:
     """Return what tells an array from others that the program places, on the mesh of a jitted function."""
     return placed.subject, placed.shape, use.mesh
+
+
+def _is_like_rows(placed: Placement, use: IdleUse) -> bool:
+    """Return whether an array that the program splits along its first dimension, over all axes that are idle
+    here, has rows of the shape of those of an array that is given from no mesh, as many as could be split."""
+    if placed.mesh != use.mesh or not isinstance(placed.spec, Spec) or isinstance(placed.shape, Unknown):
+        return False
+    first = entry_axes(placed.spec.entries[0]) if placed.spec.entries else ()
+    ways = product(use.mesh.size_of(axis) for axis in first if axis in use.mesh.names)
+    return (
+        bool(first)
+        and set(first) <= set(use.axes)
+        and any(rows[1:] == placed.shape[1:] and divisible(rows[0], ways) is True for rows in use.rows)
+    )
 
 
 def _splits(use: Placement) -> bool | None:

@@ -9,7 +9,8 @@ split, and that they could be split as: sums of gradients from `jnp.zeros(p.shap
 the host, a buffer for what is collected; or beside one that has the same three dimensions or more, and is
 split; or beside anything that is split, from that limit on; or if the model gives it names that are axes of
 the mesh, which nothing applied. Arrays of that limit or more that are made whole
-on one device, and split by `jax.device_put` afterwards, are an information.
+on one device, and split by `jax.device_put` afterwards, are an information, and so are numpy arrays that a
+jitted function gets in a loop, beside arrays that are split and together no larger.
 
 ## Why is this bad?
 The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The
@@ -70,7 +71,7 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Spec, entry_axes
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.memory_uses import MadeUse, RestoreUse
+from shardlint.model.memory_uses import HOST, MadeUse, RestoreUse
 from shardlint.model.uses import ParameterUse, Placement, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import shape_text
@@ -93,11 +94,19 @@ def check(
         # What is given whole is certainly not placed; another array that the line makes may be.
         if use.place.resolve() in placed and not use.outside:
             continue
+        others = "" if use.number == 1 else f" and {use.number - 1} more, {text_of_bytes(use.total)} in all"
+        kind = f"{shape_text(use.shape)} {use.dtype}"
+        if use.outside == HOST:
+            text = (
+                f"{use.subject}, {kind}{others}, is a numpy array: each call of `{use.function}` copies it "
+                "whole to every device of the mesh; use jax.device_put once"
+            )
+            large = use.total >= settings.replicated_bytes
+            yield use, Problem(text, use.place, severity=Severity.WARNING if large else Severity.INFO)
+            continue
         names = None if use.split is not None else _unapplied(use, parameters)
         if use.split is None and names is None and use.total < settings.replicated_bytes:
             continue
-        others = "" if use.number == 1 else f" and {use.number - 1} more, {text_of_bytes(use.total)} in all"
-        kind = f"{shape_text(use.shape)} {use.dtype}"
         if use.function == _SPLITTING:
             text = (
                 f"{use.subject}, {kind}{others}, is made whole on one device before it is split: "

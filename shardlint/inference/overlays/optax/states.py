@@ -60,6 +60,15 @@ LINEAR = "linear"
 _LINEAR = frozenset(
     f"optax.{name}" for name in "sgd trace scale scale_by_learning_rate scale_by_schedule identity".split()
 )
+#: What a gradient has that was summed over devices, or comes multiplied by their number.
+_OF_GRADIENTS = (Trait.TIMES, Trait.GRADIENT)
+
+
+#: That which tells whether they clip them: by a number that is no linear function of them.
+CLIPS = "clips"
+_CLIPPING = frozenset(
+    f"optax.{name}" for name in ("adaptive_grad_clip", "clip", "clip_by_block_rms", "clip_by_global_norm")
+)
 
 
 def like(tree: Value, dtype: Value | None = None, stays: bool = False, place: Place | None = None) -> Value:
@@ -104,8 +113,10 @@ def stepped(
         # What the state holds was computed from gradients, too.
         surely = array.varying if follows else NO_AXES
         # An update need not be a multiple of its gradient.
-        lost = (Trait.TIMES,) if linear else (Trait.TIMES, Trait.GRADIENT)
+        lost = () if linear else _OF_GRADIENTS
         traits = frozenset(trait for trait in array.traits if trait[0] not in lost)
+        if _says(optimizer, CLIPS):
+            traits |= {(Trait.CLIPPED, axis) for axis in array.variation.axes_of(Trait.AVERAGED)}
         return array.vary(Variation(surely, together.perhaps, together.equal, traits))
 
     return (map_arrays(updates, vary) if interpreter.context.bound_axes else updates), rest
@@ -133,11 +144,10 @@ def added(interpreter: Evaluator, params: Value, updates: Value) -> Value:
 def _sum(interpreter: Evaluator, one: Value, update: Value) -> Value:
     """Return a parameter plus its update."""
     found = computed(interpreter, one, (one, update))
-    kept = update.variation.axes_of(Trait.GRADIENT) if isinstance(update, Array) else ()
-    if not kept or not isinstance(found, Array) or not isinstance(update, Array):
+    if not isinstance(found, Array) or not isinstance(update, Array):
         return found
-    traits = found.traits | {(Trait.GRADIENT, axis) for axis in kept}
-    return replace(found, traits=traits, drawn_at=update.drawn_at)
+    kept = frozenset(trait for trait in update.traits if trait[0] in _OF_GRADIENTS)
+    return replace(found, traits=found.traits | kept, drawn_at=update.drawn_at) if kept else found
 
 
 # -- transformations ------------------------------------------------------------------------------------
@@ -156,8 +166,13 @@ def transformation(call: Call, init: Init, follows: bool = False) -> LibraryObje
 
     parts = call.args if call.name == "optax.chain" else ()
     linear = call.name in _LINEAR or (bool(parts) and all(_says(part, LINEAR) for part in parts))
+    if call.name == "optax.scale":
+        # A positive factor may be one over the number of devices.
+        factor = call.argument(0, "step_size")
+        linear = isinstance(factor, Const) and isinstance(factor.value, float) and factor.value < 0
     fields: dict[str, Value] = {
         "init": Native(f"{call.name}.init", run), FOLLOWS: Const(follows), LINEAR: Const(linear),
+        CLIPS: Const(call.name in _CLIPPING or any(_says(part, CLIPS) for part in parts)),
     }  # fmt: skip
     return LibraryObject(TRANSFORMATION, fields, call.place)
 

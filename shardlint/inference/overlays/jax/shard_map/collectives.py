@@ -143,7 +143,8 @@ class Collective:
                 checked=self.checked is True, to=self.to, groups=self.groups is not None,
             )  # fmt: skip
             changed = result.vary(varied.over(result.varying))
-            if result.laid is not None or varied.axes_of(Trait.TIMES) | varied.axes_of(Trait.GRADIENT):
+            told_here = any(trait in (Trait.TIMES, Trait.GRADIENT, Trait.MEANS) for trait, _ in varied.traits)
+            if result.laid is not None or told_here:
                 changed = replace(changed, laid=result.laid, drawn_at=self.call.place)
             if self.function not in ORDERED or not self.call.interpreter.context.orders:
                 return changed

@@ -29,6 +29,8 @@ _TEXTS = {
     Trait.PRODUCT: "each device multiplies its own part's means, or takes another function of them that is "
     "not linear, before this `{function}` over {axis}: the mean of products is no product of means; reduce "
     "the means first",
+    Trait.CLIPPED: "each device clips the gradient of its own part of the data before this `{function}` "
+    "over {axis}: the mean of clipped gradients is not the clipped mean; reduce first, and clip then",
     Trait.BIASED: "each device adds a whole array to its part of a product or sum, and the sum over {axis} "
     "has it once for each device; add it after the `{function}`",
     Trait.CURVED: "each device applies a function that is not linear to its part of a product, before this "
@@ -213,6 +215,7 @@ def note_misread(call: Call, array: Array, function: str, trait: Trait, axis: st
     names = {
         Trait.RATIO: "jax.lax(ratio)",
         Trait.PRODUCT: "jax.lax(ratio)",
+        Trait.CLIPPED: "jax.lax(ratio)",
         Trait.BIASED: "jax.lax.psum(biased)",
         Trait.CURVED: "jax.lax.psum(biased)",
         Trait.AGAIN: "jax.lax.psum(biased)",

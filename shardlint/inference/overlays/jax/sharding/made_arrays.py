@@ -23,7 +23,7 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.array_bytes import array_bytes
-from shardlint.model.memory_uses import MadeUse, RestoreUse
+from shardlint.model.memory_uses import HOST, MadeUse, RestoreUse
 from shardlint.model.uses import Fact
 
 _MAKING = frozenset(
@@ -161,25 +161,23 @@ def note_given(
     """
     if call.interpreter.context.in_jit is not False or inside_shard_map(call.interpreter):
         return
-    if not any(array.made is not None for one in arguments for array in arrays_in(one, trees)):
+    if not any(array.made is not None or array.numpy for one in arguments for array in arrays_in(one, trees)):
         return
     found: list[tuple[Array, str, int]] = []
-    restored: list[tuple[Array, str]] = []
+    hosted: list[tuple[Array, str, int]] = []
     for index, (argument, arrived) in enumerate(zip(arguments, received, strict=True)):
         name = names[index] if index < len(names) else f"argument {index}"
         pairs = zip(arrays_at(argument, trees), arrays_at(arrived, trees), strict=False)
         for (array, path), (placed, _) in pairs:
-            if array.made is None or (array.numpy and placed.laid is not None):
-                continue
             if array.numpy:
-                restored.append((array, f"`{name}{path}`"))
+                hosted += [(array, f"`{name}{path}`", index)] if placed.laid is None else []
                 continue
-            size = array_bytes(array.shape, array.dtype) if array.shape else None
+            size = array_bytes(array.shape, array.dtype) if array.shape and array.made is not None else None
             if size is not None and _lies_whole(array, placed):
                 found.append((array, f"`{name}{path}`", size))
-    split = list(_split_arguments(names, received)) if found or restored else []
-    if restored and split:
-        _record_restored(call, function, restored)
+    split = list(_split_arguments(names, received)) if found or hosted else []
+    if hosted and split:
+        _note_hosted(call, function, hosted, [array for array, _, _ in split])
     ours: list[tuple[int, str, Array, str | None]] = [
         (size, name, array, text)
         for array, name, size in found
@@ -252,21 +250,41 @@ def _record_outside(
     )
 
 
-def _record_restored(call: Call, function: str, arrays: Sequence[tuple[Array, str]]) -> None:
-    """Record numpy arrays, made by who restored them, that a jitted function gets beside what is split."""
-    (array, subject), *_ = arrays
-    assert array.made is not None
-    call.interpreter.record(
-        RestoreUse(
-            place=array.made,
-            environment=call.interpreter.environment(),
-            verdict=Accepted(),
-            facts=(Fact("they are given here", call.place),),
-            subject=subject,
-            number=len(arrays),
-            given_to=function,
+def _note_hosted(
+    call: Call, function: str, arrays: Sequence[tuple[Array, str, int]], split: Sequence[Array]
+) -> None:
+    """Record numpy arrays that a jitted function gets beside others that are split: those that were restored,
+    and in a loop those that are as large as what is split; each with its name and the number of its
+    argument."""
+    restored = [(array.made, name) for array, name, _ in arrays if array.made is not None]
+    if restored:
+        place, subject = restored[0]
+        call.interpreter.record(
+            RestoreUse(
+                place=place,
+                environment=call.interpreter.environment(),
+                verdict=Accepted(),
+                facts=(Fact("it is given here", call.place),),
+                subject=subject,
+                number=len(restored),
+                given_to=function,
+            )
         )
-    )
+    sized = [
+        (size, array, name, index)
+        for array, name, index in arrays
+        if array.made is None and len(array.shape or ()) >= _RANK_OF_MATRICES
+        if (size := array_bytes(array.shape or (), array.dtype)) is not None
+    ]
+    repeats = any(frame.loops for frame in call.interpreter.frames)
+    total = sum(array_bytes(array.shape or (), array.dtype) or 0 for array in split)
+    if not repeats or not sized or sum(size for size, *_ in sized) < total:
+        return
+    _, array, subject, index = max(sized, key=lambda one: one[0])
+    _record_outside(
+        call, replace(array, made=call.place_of(index, "")), function, subject, [one[0] for one in sized],
+        "it is given here", outside=HOST,
+    )  # fmt: skip
 
 
 def _lies_whole(array: Array, placed: Array) -> bool:

@@ -164,7 +164,7 @@ def _mapped(
         for array, path in arrays_at(result):
             name = f"{'result' if path else 'the result'}{path} of `{function_name(function)}`"
             note_multiplied(call, array, (mapped.axis,), name, "inside pmap")
-            note_means(call, array, (Trait.GRADIENT,), {mapped.axis: size}, name, "jax.pmap")
+            note_means(call, array, (Trait.MEANS, Trait.GRADIENT), {mapped.axis: size}, name, "jax.pmap")
     return _put_axis(result, out_axes, size, mapped)
 
 
