@@ -203,7 +203,7 @@ def test_names_that_nothing_applied(variables: str) -> None:
 
 
 LOOP = "for _ in range(2):\n    y = add({'w': held}, {'w': x})\n"
-#: What is given in a loop beside `x`, of 8 KiB, which is split; and whether each call copies it from the host.
+#: What is given in a loop beside `x`, of 8 KiB, which is split; and whether each call copies it.
 HELD = {
     "np.ones((64, 32), np.float32)": True,
     "np.ones((64, 32), np.float32) * 2": True,

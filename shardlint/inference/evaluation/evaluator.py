@@ -19,7 +19,7 @@ from shardlint.inference.domain.values import (
     Tag,
     Value,
 )
-from shardlint.inference.evaluation.context import Context, LoopState
+from shardlint.inference.evaluation.context import Context, Frame, LoopState
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.dims import Dim, Shape
@@ -155,6 +155,10 @@ class Evaluator(Protocol):
     def local_names(self) -> ModuleValue | ClassValue | None:
         """Return the module or class whose variables are the locals of the running code; None in a
         function."""
+
+    @property
+    def frame(self) -> Frame:
+        """Return the innermost running frame."""
 
     @property
     def is_silent(self) -> bool:

@@ -171,10 +171,6 @@ class Machine(Evaluator, Protocol):
     # -- state --------------------------------------------------------------------------------
 
     @property
-    def frame(self) -> Frame:
-        """Return the innermost running frame."""
-
-    @property
     def scope(self) -> Scope:
         """Return the scope of the running code."""
 

@@ -276,9 +276,8 @@ def _note_hosted(
         if array.made is None and len(array.shape or ()) >= _RANK_OF_MATRICES
         if (size := array_bytes(array.shape or (), array.dtype)) is not None
     ]
-    repeats = any(frame.loops for frame in call.interpreter.frames)
     total = sum(array_bytes(array.shape or (), array.dtype) or 0 for array in split)
-    if not repeats or not sized or sum(size for size, *_ in sized) < total:
+    if not call.interpreter.frame.loops or not sized or sum(size for size, *_ in sized) < total:
         return
     _, array, subject, index = max(sized, key=lambda one: one[0])
     _record_outside(
