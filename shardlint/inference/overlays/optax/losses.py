@@ -95,8 +95,6 @@ TABLE = table("optax.", {
     "sigmoid_binary_cross_entropy": _sigmoid,
     "sigmoid_focal_loss": _sigmoid,
     "smooth_labels": _smoothed,
-    "cosine_similarity": _over_last("predictions"),
-    "cosine_distance": _over_last("predictions"),
     "kl_divergence": _over_last("log_predictions"),
     "convex_kl_divergence": _over_last("log_predictions"),
     "generalized_kl_divergence": _over_last("log_predictions"),
