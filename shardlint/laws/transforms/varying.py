@@ -26,25 +26,26 @@ class Trait(StrEnum):
     """A property that a value certainly has along an axis, and which JAX's types do not say.
 
     SPLIT: another part of the program's data on each device. DRAWN: the same random draw on all devices.
-    RATIO: of two numbers, each of another part of the data on each device. SUMMED: computed from the sum of
-    what was split, by a psum whose transpose is a psum. SCALED: the gradient of such a sum, times the
+    RATIO: of two numbers, each of another part of the data on each device. SUMMED: computed from the sum
+    of what was split, by a psum whose transpose is a psum. SCALED: the gradient of such a sum, times the
     devices, and TIMES: that by what is split, or the sum of such gradients. PARTIAL: of a product along a
     dimension that is split, to which BIASED a whole array was added, or of which it is a CURVED function;
     DIVIDED: perhaps by the number of devices. LOCAL: reduced along a dimension that is split, by a MEAN
-    perhaps. MEANS: the sum of such means, GRADIENT that of their gradients, AVERAGED one of these. PRODUCT:
-    of such means, or another function that is not linear in them; CLIPPED: such a gradient that was
-    clipped. OWN: the gradient by another part of an
-    argument on each device, or another part of a sum. GATHERED: computed from the data of all devices.
-    NUMBERED: counted from 0 on each device alike; INDEX: a place in a dimension of which each device has a
-    part. TOTAL: the sum over all devices, and AGAIN: such a sum to which each device added something of its
-    own. COUNTED: what lies on a device is chosen by its number, in another order than that of the specs;
-    SHUFFLED: gathered in such an order. JOINED: a piece of several arrays that were joined before they were
-    split. DRIFTING: the same on all devices at first, and another value on each after a round of a loop.
-    GIVEN: integers of an argument; ONE_HOT: vectors that tell such apart, counted from 0, the same on all
-    devices. ROWS: what such integers pick along the first dimension of an array, of which each device has a
-    part, and PICKED: along another, for each row. SPREAD: the variance of this device's part of the data, or
-    its root; EXTREME: the place of the largest or smallest element of the part.
-    EXAMPLE: one of those that a `vmap` maps over along a dimension of which each device has a part.
+    perhaps. MEANS: the sum of such means, GRADIENT that of their gradients, AVERAGED one of these.
+    PRODUCT: of such means, or another function that is not linear in them; CLIPPED: such a gradient that
+    was clipped. OWN: the gradient by another part of an argument on each device, or another part of a
+    sum. GATHERED: computed from the data of all devices. NUMBERED: counted from 0 on each device alike;
+    STAMPED: computed, element by element, with such numbers and a part of a dimension. INDEX: a place in
+    a dimension of which each device has a part; PLACES: those of all devices. TOTAL: the sum over all
+    devices, and AGAIN: such a sum to which each device added something of its own. COUNTED: what lies on
+    a device is chosen by its number, in another order than that of the specs; SHUFFLED: gathered in such
+    an order. JOINED: a piece of several arrays that were joined before they were split. DRIFTING: the
+    same on all devices at first, and another value on each after a round of a loop. GIVEN: integers of an
+    argument; ONE_HOT: vectors that tell such apart, counted from 0, the same on all devices. ROWS: what
+    such integers pick along the first dimension of an array, of which each device has a part, and PICKED:
+    along another, for each row. SPREAD: the variance of this device's part of the data, or its root;
+    EXTREME: the place of the largest or smallest element of the part. EXAMPLE: one of those that a `vmap`
+    maps over along a dimension of which each device has a part.
     """
 
     SPLIT = "split"
@@ -67,7 +68,9 @@ class Trait(StrEnum):
     OWN = "own"
     GATHERED = "gathered"
     NUMBERED = "numbered"
+    STAMPED = "stamped"
     INDEX = "index"
+    PLACES = "places"
     TOTAL = "total"
     AGAIN = "again"
     DRIFTING = "drifting"
@@ -93,7 +96,9 @@ _FLEETING = frozenset(
         Trait.GRADIENT,
         Trait.AVERAGED,
         Trait.OWN,
+        Trait.STAMPED,
         Trait.INDEX,
+        Trait.PLACES,
         Trait.TOTAL,
         Trait.AGAIN,
         Trait.DRIFTING,
@@ -460,6 +465,7 @@ def collective_result(
     if function == "all_gather":
         collected = {(Trait.GATHERED, axis) for axis in axes & operand.surely}
         collected |= {(Trait.GIVEN, axis) for axis in operand.axes_of(Trait.GIVEN) & axes}
+        collected |= {(Trait.PLACES, axis) for axis in operand.axes_of(Trait.INDEX) & axes}
         if to == "invarying" or (not checked and not groups):
             whole = operand.without(axes, manual)
             return replace(whole, traits=whole.traits | collected)

@@ -21,11 +21,12 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import given
 from shardlint.inference.overlays.jax.shard_map.axis_order import disordered, reordered
 from shardlint.inference.overlays.jax.shard_map.collective_layouts import layout_after
+from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_gathered
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_misread
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.transforms.lowering import DOUBT
 from shardlint.inference.overlays.jax.transforms.taint import made_from_marked
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays, traced
 from shardlint.laws.core.dims import Dim, fresh, product
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
@@ -146,6 +147,8 @@ class Collective:
             told_here = any(trait in (Trait.TIMES, Trait.GRADIENT, Trait.MEANS) for trait, _ in varied.traits)
             if result.laid is not None or told_here:
                 changed = replace(changed, laid=result.laid, drawn_at=self.call.place)
+            if varied.axes_of(Trait.PLACES):
+                changed = replace(changed, drawn_at=array.drawn_at)
             if self.function not in ORDERED or not self.call.interpreter.context.orders:
                 return changed
             return reordered(
@@ -299,6 +302,9 @@ def _reshaping(function: str, required: tuple[str, ...], options: tuple[str, ...
             if value is not None:
                 known = as_bool(value) if name == "tiled" else as_int(value)
                 started.arguments[name] = Unknown(name) if known is None else known
+        if function == "all_gather":
+            for array in arrays_in(tree):
+                note_gathered(call.interpreter, array, started.axes)
         return started.each(tree, lambda array: _local(started, array))
 
     return reshape

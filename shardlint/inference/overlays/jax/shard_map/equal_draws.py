@@ -24,7 +24,7 @@ from shardlint.inference.overlays.jax.relevance import relevant
 from shardlint.inference.overlays.jax.shard_map import split_dimensions, varying
 from shardlint.inference.overlays.jax.shard_map.axis_order import chosen, combined_index, note_slice
 from shardlint.inference.overlays.jax.shard_map.indices.global_indices import indexed
-from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_numbers, numbered
+from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_numbers, numbered, stamped
 from shardlint.inference.overlays.jax.shard_map.part_operations import note_normalised, note_operation
 from shardlint.inference.overlays.jax.shard_map.reduced_values import (
     activated,
@@ -100,6 +100,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
         note_combined(interpreter, (x, y), found, place)
         note_numbers(interpreter, (x, y), place)
         found = divided(found, x, y) if symbol == "/" else multiplied(symbol, found, (x, y))
+        found = stamped(found, (x, y))
     if interpreter.context.bound_axes:
         found = combined_index(interpreter, symbol, x, y, found, place)
     if interpreter.context.bound_axes and place is not None:

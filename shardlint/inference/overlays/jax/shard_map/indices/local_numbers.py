@@ -13,11 +13,14 @@ from dataclasses import replace
 from shardlint.inference.domain.values import Array, ListValue, Value, as_int, is_none
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.arrays.dtypes import is_inexact
 from shardlint.inference.overlays.jax.explicit import auto_layouts
-from shardlint.inference.overlays.jax.explicit.rules import elementwise
+from shardlint.inference.overlays.jax.explicit.rules import elementwise, joining
 from shardlint.inference.overlays.jax.operations import rule_of
+from shardlint.inference.overlays.jax.shard_map.reduced_values import SAME_VALUES
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import large, split_of
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Mesh, Spec, entry_axes
@@ -40,6 +43,9 @@ _COUNTS = frozenset({
 _DIAGONALS = frozenset(f"jax.numpy.{name}" for name in ("tri", "tril", "triu", "eye", "identity"))
 #: Functions whose second argument has a number for each row of the first.
 _BY_ROW = frozenset({"optax.softmax_cross_entropy_with_integer_labels", "jax.numpy.take_along_axis"})
+#: Functions that pick elements by their places.
+_PICKING = frozenset({"[]", "jax.numpy.take", "jax.numpy.take_along_axis", "jax.Array.take"})
+_JOINING = (joining.concatenate, joining.stack)
 _CASTS = (elementwise.cast, elementwise.first_operand)
 _CHOOSING = (elementwise.where, elementwise.select)
 
@@ -50,6 +56,8 @@ def numbered(call: Call, result: Value, name: str | None = None) -> Value:
     name, args = name or call.name, call.args
     if name in _EXTREMES or name in _SORTS:
         axes = _index_axes(call, name)
+        if axes and isinstance(result, Array):
+            result = replace(result, drawn_at=call.place)
         return _marked(
             _marked(result, axes), _sought(call, axes) if name in _EXTREMES else NO_AXES, Trait.EXTREME
         )
@@ -63,7 +71,11 @@ def numbered(call: Call, result: Value, name: str | None = None) -> Value:
     rule = rule_of(name)
     if rule in auto_layouts.ELEMENTWISE or name in _BY_ROW:
         note_numbers(call.interpreter, (*args, *call.kwargs.values()), call.place, by_row=name in _BY_ROW)
-    if rule in _CASTS and args:
+    if rule in auto_layouts.ELEMENTWISE or rule in _JOINING or name in SAME_VALUES:
+        result = stamped(result, (*args, *call.kwargs.values()))
+    if name in _PICKING and args:
+        return picked(result, args[0], args[1:])
+    if (rule in _CASTS or name in SAME_VALUES) and args:
         return _marked(_marked(result, _indices(args[0])), _extremes(args[0]), Trait.EXTREME)
     if rule in _CHOOSING and len(args) == 3:
         one, other = args[1:]
@@ -95,6 +107,56 @@ def note_numbers(
                     return
 
 
+def stamped(result: Value, operands: Sequence[Value]) -> Value:
+    """Return a value that is computed element by element, marked if numbers that count from 0 on each device
+    alike meet a part of a dimension in it, or in what it is computed from."""
+    arrays = [array for one in operands for array in arrays_in(one)]
+    if not isinstance(result, Array) or not any(one.traits for one in arrays):
+        return result
+    axes = {axis for one in arrays for axis in one.variation.axes_of(Trait.STAMPED)}
+    counted = next((one.drawn_at for one in arrays if one.variation.axes_of(Trait.STAMPED)), None)
+    for one in arrays:
+        numbered = one.variation.axes_of(Trait.NUMBERED) if is_inexact(one.dtype) else NO_AXES
+        for other in arrays if numbered else ():
+            met = {axis for at in _beside(one, other) for axis in _parts_of(other, at)} & numbered
+            counted = counted or (one.drawn_at if met else None)
+            axes |= met
+    return replace(_marked(result, frozenset(axes), Trait.STAMPED), drawn_at=counted) if axes else result
+
+
+def _beside(one: Array, other: Array) -> list[int]:
+    """Return the dimensions of an array that another one has too, of more than one element."""
+    sizes = zip(reversed(one.shape or ()), reversed(other.shape or ()), strict=False)
+    return [-1 - at for at, (size, beside) in enumerate(sizes) if _is_same(size, beside)]
+
+
+def picked(result: Value, array: Value, keys: Sequence[Value]) -> Value:
+    """Return what is picked from an array: of the places in the parts of all devices, one by a key that is
+    not written is a place in one of them."""
+    places = array.variation.axes_of(Trait.PLACES) if isinstance(array, Array) else NO_AXES
+    if not isinstance(array, Array) or not isinstance(result, Array) or not (places or _indices(array)):
+        return result
+    result = replace(result, drawn_at=array.drawn_at)
+    chosen = any(arrays_in(key) for key in keys)
+    return _marked(
+        _marked(result, _indices(array) | (places if chosen else NO_AXES)),
+        NO_AXES if chosen else places,
+        Trait.PLACES,
+    )
+
+
+def note_gathered(interpreter: Evaluator, array: Array, axes: Sequence[str]) -> None:
+    """Record that parts are gathered which were computed with numbers that count from 0 on each device."""
+    found = large(interpreter, sorted(array.variation.axes_of(Trait.STAMPED) & {*axes}))
+    if found and array.drawn_at is not None:
+        text = " and ".join(f'"{axis}"' for axis in found)
+        silent = (
+            f"numbers that count from 0 on each device meet a dimension of which each device along {text} "
+            f"has a part, before the parts are gathered: is an offset of jax.lax.axis_index({text}) missing?"
+        )
+        record_of_value(interpreter, "jax.shard_map(number)", Accepted(), array.drawn_at, silent=silent)
+
+
 def note_indices(call: Call, array: Array, mesh: Mesh, spec: Spec, name: str) -> None:
     """Record a result that is a number within one device's part, whichever that is."""
     named = {axis for entry in spec.entries for axis in entry_axes(entry)}
@@ -106,7 +168,7 @@ def note_indices(call: Call, array: Array, mesh: Mesh, spec: Spec, name: str) ->
             f"{name} is an index within one device's part of a dimension, which is split over {text}, and "
             f"does not tell whose; add the place where the part begins: jax.lax.axis_index({text}) * its size"
         )
-        place = array.origin or call.place
+        place = array.drawn_at or array.origin or call.place
         record_of_value(call.interpreter, "jax.shard_map(number)", Accepted(), place, silent=silent)
 
 
