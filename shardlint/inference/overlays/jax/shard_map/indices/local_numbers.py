@@ -121,7 +121,8 @@ def stamped(result: Value, operands: Sequence[Value]) -> Value:
             met = {axis for at in _beside(one, other) for axis in _parts_of(other, at)} & numbered
             counted = counted or (one.drawn_at if met else None)
             axes |= met
-    return replace(_marked(result, frozenset(axes), Trait.STAMPED), drawn_at=counted) if axes else result
+    traits = result.traits | {(Trait.STAMPED, axis) for axis in axes}
+    return replace(result, traits=traits, drawn_at=counted) if axes else result
 
 
 def _beside(one: Array, other: Array) -> list[int]:
