@@ -58,6 +58,15 @@ def test_arguments_of_a_shard_map() -> None:
     assert CASES // 4 < moving < CASES
 
 
+@pytest.mark.parametrize(
+    "product", ["v[0] @ v[1]", "jnp.einsum('ij,jk->ik', v[0], v[1])", "jnp.dot(v[0], v[1])"]
+)
+def test_who_asks_for_a_product_may_move_its_operands(product: str) -> None:
+    operands = "[array('x', shape=(16, 16)), array(None, 'y', shape=(16, 16))]"
+    program = f"{HEADER}y = jax.jit(lambda *v: constrain({product}, on('y', 'x')))(*{operands})\n"
+    assert not found(program, "SHL604")
+
+
 @pytest.mark.parametrize("spec", ["'x', 'y'", "('x', 'y')", "None, 'y'"])
 def test_axes_that_are_not_manual_stay(spec: str) -> None:
     options = "mesh=mesh, axis_names={'x'}, in_specs=P('x'), out_specs=P('x')"

@@ -126,7 +126,7 @@ def followed(call: Call, name: str, result: Value) -> Value:
         return replace(result, made=array.made)
     known = None if array.laid is None else layout(array.laid)
     if known is None or array.laid is None or call.interpreter.context.in_jit is not True:
-        return result
+        return as_far_as_known(call, name, result)
     mesh, spec = known
     typed = Mesh(mesh.names, mesh.sizes, (AxisType.EXPLICIT,) * len(mesh.names))
 
@@ -193,13 +193,18 @@ def as_far_as_known(call: Call, name: str, result: Value) -> Value:
     found = spec_of_result(call, rule, typed, result, as_typed)
     if not isinstance(found, Spec):
         return result
-    # Of a part of a dimension that is split, the compiler chooses the layout.
-    kept = {pair for one in arrays for pair in zip(wholes[id(one)], one.shape or (), strict=False)}
-    pairs = zip(found.entries, result.shape or (), strict=False)
-    entries = tuple(
-        OPEN if free & {*entry_axes(entry)} or (entry_axes(entry) and (entry, size) not in kept) else entry
-        for entry, size in pairs
-    )
+    entries = tuple(OPEN if free & {*entry_axes(entry)} else entry for entry in found.entries)
+    if rule not in _REARRANGING:
+        # Of a part of a dimension that is split, the compiler chooses the layout.
+        kept = {pair for one in arrays for pair in zip(wholes[id(one)], one.shape or (), strict=False)}
+        pairs = zip(entries, result.shape or (), strict=False)
+        entries = tuple(
+            entry if (entry, size) in kept or not entry_axes(entry) else OPEN for entry, size in pairs
+        )
+    if rule in CONTRACTIONS:
+        # Who asks for a product in another layout may move its operands instead: it is not wholly certain.
+        entries = tuple(entry if entry_axes(entry) else OPEN for entry in entries)
+        entries = entries if OPEN in entries else (*entries[:1], *(OPEN,) * (len(entries) - 1))
     if not any(map(entry_axes, entries)):
         return result
     return replace(result, laid=replace(home, spec=SpecValue(Spec(entries))))
