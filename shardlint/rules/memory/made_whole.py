@@ -8,9 +8,9 @@ jit, whole on one device or on each, and gives to a jitted function beside an ar
 split, and that they could be split as: sums of gradients from `jnp.zeros(p.shape)`, averages from a copy on
 the host, a buffer for what is collected; or beside one that has the same three dimensions or more, and is
 split; or beside anything that is split, from that limit on; or if the model gives it names that are axes of
-the mesh, which nothing applied. Arrays of that limit or more that are made whole
-on one device, and split by `jax.device_put` afterwards, are an information, and so are numpy arrays that a
-jitted function gets in a loop, beside arrays that are split and together no larger.
+the mesh, which nothing applied. Arrays of that limit or more that are made whole on one device, and split by
+`jax.device_put` afterwards, are an information, and so are numpy arrays that a jitted function gets in a
+loop, beside arrays that are split and together no larger.
 
 ## Why is this bad?
 The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The

@@ -136,11 +136,13 @@ def _note_written(interpreter: Evaluator, array: Array, new: Value, place: Place
     if known is None or split_by(*known) or home is None or not isinstance(home.spec, SpecValue):
         return
     assert isinstance(new, Array)
-    sizes = zip(home.spec.spec.entries, new.shape or (), strict=False)
-    split = {size: entry for entry, size in sizes if entry_axes(entry)}
-    dimension = next((at for at, size in enumerate(array.shape or ()) if size in split), None)
-    if dimension is None or interpreter.context.mapped or len(array.shape or ()) <= _RANK_OF_MATRICES:
+    split = [(at, entry) for at, entry in enumerate(home.spec.spec.entries) if entry_axes(entry)]
+    pairs = [
+        (dimension, entry) for at, entry in split if (dimension := _dimension_of(array, new, at)) is not None
+    ]
+    if not pairs or interpreter.context.mapped or len(array.shape or ()) <= _RANK_OF_MATRICES:
         return
+    dimension, entry = pairs[-1]
     assert array.shape is not None
     interpreter.record(
         WrittenUse(
@@ -152,12 +154,21 @@ def _note_written(interpreter: Evaluator, array: Array, new: Value, place: Place
             mesh=known[0],
             spec=known[1],
             dimension=dimension,
-            axes=entry_axes(split[array.shape[dimension]]),
+            axes=entry_axes(entry),
             shape=array.shape,
             dtype=array.dtype,
             subject=f"`{array.name}`" if array.name else "the array",
         )
     )
+
+
+def _dimension_of(array: Array, new: Array, at: int) -> int | None:
+    """Return the dimension of an array along which a dimension of what replaces a part of it is written: of
+    the same size, counted from the end if possible; None if there is none."""
+    sizes, size = array.shape or (), (new.shape or ())[at]
+    aligned = at + len(sizes) - len(new.shape or ())
+    alike = [dimension for dimension, other in enumerate(sizes) if equal(other, size) is True]
+    return aligned if aligned in alike else next(iter(alike), None)
 
 
 def home_in_force(interpreter: Evaluator) -> ShardingValue | None:
