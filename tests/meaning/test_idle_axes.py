@@ -63,31 +63,32 @@ def test_not_where_no_gradient_is_computed() -> None:
 
 #: What evaluates gets, beside a batch of 32 rows that is split over "x" elsewhere: reported for these axes.
 EVALUATED = {
-    "jax.jit(loss)(jax.device_put(w, on()), jnp.ones((64, 64)))": "x",
-    "jax.jit(loss)(jax.device_put(w, on(None, 'y')), np.ones((64, 64), np.float32))": "x",
-    "jax.jit(loss)(jax.device_put(w, on(None, 'x')), jnp.ones((64, 64)))": "",
-    "jax.jit(loss)(jax.device_put(w, on()), jax.device_put(jnp.ones((64, 64)), on('x')))": "",
-    "jax.jit(loss)(jax.device_put(w, on()), jnp.ones((7, 64)))": "",
-    "jax.jit(loss)(jax.device_put(w, on()), jnp.ones((64,)))": "",
-    "jax.jit(loss)(w, jnp.ones((64, 64)))": "",
+    "jax.jit(loss)(jax.device_put(u, on()), jnp.ones((64, 64)))": "x",
+    "jax.jit(loss)(jax.device_put(u, on(None, 'y')), np.ones((64, 64), np.float32))": "x",
+    "jax.jit(loss)(jax.device_put(u, on(None, 'x')), jnp.ones((64, 64)))": "",
+    "jax.jit(loss)(jax.device_put(u, on()), jax.device_put(jnp.ones((64, 64)), on('x')))": "",
+    "jax.jit(loss)(jax.device_put(u, on()), jnp.ones((7, 64)))": "",
+    "jax.jit(loss)(jax.device_put(w, on()), jnp.ones((64, 64)))": "",
+    "jax.jit(loss)(jax.device_put(u, on()), jnp.ones((64,)))": "",
+    "jax.jit(loss)(u, jnp.ones((64, 64)))": "",
     "jax.jit(lambda w, v: loss(w, jax.lax.with_sharding_constraint(v, on('x'))))"
-    "(jax.device_put(w, on()), jnp.ones((64, 64)))": "",
-    "jax.jit(loss, in_shardings=(on(), on('x')))(jax.device_put(w, on()), np.ones((64, 64), np.float32))": "",
+    "(jax.device_put(u, on()), jnp.ones((64, 64)))": "",
+    "jax.jit(loss, in_shardings=(on(), on('x')))(jax.device_put(u, on()), np.ones((64, 64), np.float32))": "",
 }
 
 
 @pytest.mark.parametrize("call", EVALUATED)
 def test_batches_for_evaluation(call: str) -> None:
-    batch = "batch = jax.device_put(jnp.ones((32, 64)), on('x'))\n"
+    batch = "batch, u = jax.device_put(jnp.ones((32, 64)), on('x')), jnp.ones((64, 32))\n"
     named = idle_axes(f"{HEADER}{batch}{call}\n")
     assert bool(named) == bool(EVALUATED[call]), named
     if named:
         assert "x" in named
         function, _, arguments = call.partition(")(")
-        whole = "jax.jit(loss).lower(w, jnp.ones((64, 64)))"
+        whole = "jax.jit(loss).lower(u, jnp.ones((64, 64)))"
         flops = ".compile().cost_analysis()['flops']"
         # Of the rows each device computes all: what it saves is along the axis of the weights alone.
-        ways = value(HEADER, f"round({whole}{flops} / {function}).lower({arguments}{flops})")
+        ways = value(HEADER + batch, f"round({whole}{flops} / {function}).lower({arguments}{flops})")
         assert ways == (4 if "'y'" in call else 1)
 
 

@@ -65,16 +65,22 @@ def is_split(array: Array) -> bool:
 
 
 def made_by_library(call: Call, tree: Value) -> Value:
-    """Return parameters as a library makes them, with no mesh set: outside of jit each is on one device, and
-    inside the compiler knows no layout for them."""
-    context = call.interpreter.context
-    compiled_alone = context.in_jit is True and context.legacy_mesh is None and context.bound_axes == ()
-    if context.mesh is not None or context.mapped or not (compiled_alone or runs_eagerly(call.interpreter)):
+    """Return parameters as a library makes them: outside of jit each is on one device, or whole on each of
+    the mesh that is set; inside, where none is set, the compiler knows no layout for them."""
+    context, eager = call.interpreter.context, runs_eagerly(call.interpreter)
+    alone = context.mesh is None and context.legacy_mesh is None
+    if not eager and (context.in_jit is not True or not alone or context.mapped or context.bound_axes != ()):
         return tree
 
     def mark(array: Array, _: str) -> Array:
         free = array.sharding is None and array.committed is None and not array.struct and not array.numpy
-        return replace(array, made=call.place) if free and array.shape else array
+        if not free or not array.shape or is_split(array):
+            return array
+        marked = replace(array, made=call.place)
+        if context.mesh is None:
+            return marked
+        lying = computed_in_force(call.interpreter, marked, ())
+        return lying if isinstance(lying, Array) and lying.committed is not None else array
 
     return map_arrays(tree, mark, NO_PATH, keeps=True)
 

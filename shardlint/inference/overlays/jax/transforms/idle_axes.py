@@ -63,6 +63,7 @@ def note_idle_axes(
     used = set[str]()
     shapes: list[Shape] = []
     rows: list[Shape] = []
+    weights: list[Shape] = []
     for array in [array for argument in arguments for array in arrays_in(argument, trees)]:
         known = certain_layout(array)
         made = array.typed is not None and array.typed.mesh is None
@@ -78,6 +79,8 @@ def note_idle_axes(
         used |= {*mesh.names} if axes is None else axes
         if array.shape and axes == set():
             shapes.append(array.shape)
+        if array.shape is not None and len(array.shape) > 1:
+            weights.append(array.shape)
     if mesh is None or not all(map(is_known, (*arguments, result))):
         return
     sizes = zip(mesh.names, mesh.sizes, strict=True)
@@ -88,7 +91,8 @@ def note_idle_axes(
         _record(call, function, mesh, free, arguments)
     elif not trains and len(idle) == len(several) and shapes:
         _record(call, function, mesh, idle, arguments, shapes=shapes)
-    if not trains and free and rows:
+    # What is computed of arrays of one shape alone is little.
+    if not trains and free and rows and any(shape not in rows for shape in weights):
         _record(call, function, mesh, free, arguments, rows=rows)
 
 
