@@ -23,6 +23,7 @@ from shardlint.laws.flax.logical_axes import (
     mesh_spec,
     rename,
     resolve,
+    shadowed,
 )
 from shardlint.laws.placement.partition_spec import judge_spec
 
@@ -163,3 +164,29 @@ def test_nnx_renames_names_as_the_law_says() -> None:
     assert seen["undecided"] <= CASES * 0.1
     assert seen["accepted"] >= CASES * 0.3
     assert min(seen["not-rules"], seen["inconsistent"]) >= CASES * 0.03
+
+
+def test_rules_behind_one_without_mesh_axis_decide_nothing() -> None:
+    draw, found = random.Random(3), 0
+    for _ in range(CASES // 4):
+        rules = tuple(
+            (draw.choice(NAMES), draw.choice((*AXES, None, None, ("x", "y"))))
+            for _ in range(draw.randint(1, 6))
+        )
+        names = tuple(draw.sample(NAMES, 3))
+        known = table(rules)
+        assert isinstance(known, tuple)
+        dimensions = [dimension for dimension, _ in shadowed(Spec(names), known)]
+        mapped = nn.logical_to_mesh_axes(names, rules)
+        for dimension, name in enumerate(names):
+            first = next((i for i, rule in enumerate(rules) if rule[0] == name), len(rules))
+            later = [rule for rule in rules[first + 1 :] if rule[0] == name and rule[1] is not None]
+            assert (dimension in dimensions) == (
+                first < len(rules) and rules[first][1] is None and bool(later)
+            )
+            if dimension in dimensions:
+                others = tuple(rule for i, rule in enumerate(rules) if i <= first or rule not in later)
+                assert mapped[dimension] is None
+                assert nn.logical_to_mesh_axes(names, others) == mapped
+        found += bool(dimensions)
+    assert found > CASES // 40

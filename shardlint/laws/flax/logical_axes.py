@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Union
 
-from shardlint.laws.core.values import Data, Entry, Junk, Name, Spec, Unknown, entry_text
+from shardlint.laws.core.values import Data, Entry, Junk, Name, Spec, Unknown, entry_axes, entry_text
 from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
 from shardlint.laws.placement.checks import is_axis
 from shardlint.laws.placement.partition_spec import normalize
@@ -30,6 +30,7 @@ class Mistake(StrEnum):
     ONE_MESH_AXIS = "one-mesh-axis"
     CONSTRAINT_OFF = "constraint-off"
     UNNAMED_AXIS = "unnamed-axis"
+    SHADOWED = "shadowed"
 
 
 class Fallback(StrEnum):
@@ -196,6 +197,18 @@ def given(rules: RuleTable) -> bool:
 def mesh_spec(spec: Spec) -> Spec:
     """Return ``PartitionSpec(*entries)`` of names that rules have translated to mesh axes."""
     return normalize(spec)
+
+
+def shadowed(names: Spec, rules: Rules) -> list[tuple[int, tuple[str, ...]]]:
+    """Return the dimensions for whose names the first rule has no mesh axis, with the axes of the first later
+    rule that has some: linen takes the first rule of a name (`_logical_to_mesh_axes`)."""
+    found: list[tuple[int, tuple[str, ...]]] = []
+    for dimension, name in enumerate(names.entries):
+        ours = [rule for rule in rules if isinstance(rule, LogicalRule) and rule.name == name]
+        if is_axis(name) and ours and ours[0].axes is None:
+            later = next((axes for rule in ours if (axes := entry_axes(rule.axes))), None)
+            found += [(dimension, later)] if later else []
+    return found
 
 
 def without_rule(names: Spec, rules: Rules) -> tuple[int, ...]:

@@ -4,7 +4,8 @@
 Finds a pattern in a table of specs that matches none of the names it is tried on, because an earlier and
 wider pattern takes its names, or while a name like those that the table is for is left to no pattern. In a
 dict of specs (`SPECS.get(name, P())`) it finds a name that is never asked for, while arrays of two dimensions
-or more are left whole for names that the dict does not have.
+or more are left whole for names that the dict does not have. Of linen's logical axis rules it finds one that
+stands behind another of the same name which has no mesh axis: an information.
 
 ## Why is this bad?
 Where the first match counts, the rule of all kernels before that of one kernel is the rule of both. And where
@@ -75,14 +76,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from shardlint.laws.core.values import Mesh, Spec, entry_axes
+from shardlint.laws.flax.logical_axes import Mistake
 from shardlint.model.findings import Group, Severity
 from shardlint.model.spans import Span
-from shardlint.model.uses import PatternUse, Placement, SpecUse, Use
+from shardlint.model.uses import LogicalAxesUse, PatternUse, Placement, SpecUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 
 
 def check(
-    uses: Sequence[PatternUse | SpecUse | Placement], settings: RuleSettings
+    uses: Sequence[PatternUse | SpecUse | Placement | LogicalAxesUse], settings: RuleSettings
 ) -> Iterable[tuple[Use, Problem]]:
     """Report each pattern, or name, with a spec that splits something, and that decides about no name."""
     tables: dict[tuple[Span, str], list[PatternUse]] = {}
@@ -90,7 +92,9 @@ def check(
     specs = _Specs()
     whole = False
     for use in uses:
-        if isinstance(use, Placement):
+        if isinstance(use, LogicalAxesUse):
+            yield from _shadowed(use)
+        elif isinstance(use, Placement):
             whole = whole or _is_left_whole(use)
         elif isinstance(use, SpecUse):
             specs.add(use)
@@ -103,6 +107,16 @@ def check(
             yield from _idle(_Table(tries, specs))
     if whole:
         yield from _never_asked_for(lookups, specs)
+
+
+def _shadowed(use: LogicalAxesUse) -> Iterator[tuple[Use, Problem]]:
+    """Yield a logical axis rule behind one of the same name that has no mesh axis."""
+    if use.mistake is Mistake.SHADOWED:
+        text = (
+            f'this rule is not reached: an earlier one maps "{use.text}" to no mesh axis, and the first rule '
+            "of a name counts"
+        )
+        yield use, Problem(text, use.place, severity=Severity.INFO)
 
 
 class _Specs:
@@ -244,7 +258,7 @@ RULE = ProjectRule(
     summary="A pattern, or a name, in a table of specs decides about no name",
     docs=__doc__,
     group=Group.MEMORY,
-    kinds=(PatternUse, SpecUse, Placement),
+    kinds=(PatternUse, SpecUse, Placement, LogicalAxesUse),
     check=check,
     rests_on_absence=True,
 )

@@ -63,6 +63,7 @@ from shardlint.laws.flax.logical_axes import (
     given,
     mesh_spec,
     resolve,
+    shadowed,
     without_rule,
 )
 from shardlint.laws.placement.checks import is_axis
@@ -117,6 +118,10 @@ def _record_dropped(interpreter: Evaluator, setting: Setting, found: Resolved) -
     for dimension in without_rule(setting.spec, rules):
         mistake, name = Mistake.UNKNOWN_NAME, setting.name(dimension)
         record_mistake(interpreter, setting, mistake, name, Accepted(), dimension, calls=silent)
+    for dimension, axes in shadowed(setting.spec, rules):
+        record_mistake(
+            interpreter, setting, Mistake.SHADOWED, setting.name(dimension), Accepted(), dimension, axes
+        )
     for dimension, axis in found.taken:
         mistake, name = Mistake.ONE_MESH_AXIS, setting.name(dimension)
         record_mistake(interpreter, setting, mistake, name, Accepted(), dimension, (axis,), silent)

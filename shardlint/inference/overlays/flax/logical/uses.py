@@ -97,7 +97,8 @@ def record_mistake(
     in_rules = dimension is None and mistake in (Mistake.NOT_RULES, Mistake.INCONSISTENT)
     calls = calls or Calls()
     place = (origin or setting.place) if in_rules else setting.place_of(dimension)
-    ruled = _axes_place(setting.written, text, axes) if mistake is Mistake.UNKNOWN_MESH_AXIS else None
+    of_rule = mistake in (Mistake.UNKNOWN_MESH_AXIS, Mistake.SHADOWED)
+    ruled = _axes_place(setting.written, text, axes) if of_rule else None
     if place is not None and ruled is not None:
         facts, place = (Fact(f'"{text}" names a dimension here', place),), ruled
     if place is None:
