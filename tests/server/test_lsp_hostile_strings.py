@@ -107,6 +107,10 @@ def places(text: str) -> list[types.Position]:
     ]
 
 
+#: Where the pages of rules lead.
+PAGES = ("https://docs.jax.dev/", "https://flax", "https://github.com/jax-ml/jax/")
+
+
 def assert_ours(hover: str, uri: str) -> None:
     """Check that a hover is made of what we put there, and leads to the document and to JAX's pages only."""
     for parser in parsers():
@@ -115,7 +119,7 @@ def assert_ours(hover: str, uri: str) -> None:
         for token in found:
             if token.type == "link_open":
                 leads = unquote(str(token.attrs["href"]))
-                assert leads.startswith((f"{unquote(uri)}#L", "https://docs.jax.dev/", "https://flax")), hover
+                assert leads.startswith((f"{unquote(uri)}#L", *PAGES)), hover
 
 
 @pytest.mark.parametrize("seed", range(12))
