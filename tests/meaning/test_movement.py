@@ -9,7 +9,8 @@ from consequences import found, of_pages, value
 from support.sizes import size
 
 from shardlint.laws.core.values import AxisType, Mesh, Spec
-from shardlint.laws.placement.movement import gathered_rows, movement
+from shardlint.laws.placement.movement import Movement, gathered_rows, movement
+from shardlint.model.findings import Finding
 
 CASES = size("SHARDLINT_MOVEMENT_CASES", 40, 15)
 COLLECTIVES = r" (all-gather|all-to-all|collective-permute|all-reduce|ragged)[a-z-]*\("
@@ -27,12 +28,15 @@ def add(carry, row):
 """
 
 
+Entries = tuple[str | tuple[str, ...] | None, ...]
+
+
 def collectives(program: str) -> int:
     """Return how many collectives there are in what a program compiles."""
     return len(value(program, f"__import__('re').findall({COLLECTIVES!r}, compiled.as_text())"))
 
 
-def random_spec(rng: random.Random) -> tuple[str | tuple[str, ...] | None, ...]:
+def random_spec(rng: random.Random) -> Entries:
     entries: list[str | tuple[str, ...] | None] = [None, None, None]
     for axis in rng.sample("xy", rng.randint(0, 2)):
         at = rng.randrange(3)
@@ -41,18 +45,26 @@ def random_spec(rng: random.Random) -> tuple[str | tuple[str, ...] | None, ...]:
     return tuple(entries)
 
 
+OURS = Mesh(("x", "y"), (2, 4), (AxisType.AUTO,) * 2)
+
+
+def moved(function: str, before: Entries, after: Entries) -> tuple[Movement, list[Finding]]:
+    """Return the law's movement for a function that asks for another layout, which XLA confirms, and what is
+    reported of it."""
+    program = f"{HEADER}compiled = jax.jit({function}).lower(array(*{before})).compile()\n"
+    law = movement(OURS, Spec(before), Spec(after), (16, 16, 16))
+    assert law is not None
+    assert (law.moved > 0) == (collectives(program) > 0), (before, after, law)
+    return law, found(program.replace(".lower(", "(").replace(").compile()", ")"), "SHL604")
+
+
 def test_arguments_of_a_shard_map() -> None:
     """They are laid out by in_specs, whatever that moves."""
     rng, moving = random.Random(1), 0
-    ours = Mesh(("x", "y"), (2, 4), (AxisType.AUTO,) * 2)
     for _ in range(CASES):
         before, after = random_spec(rng), random_spec(rng)
         mapped = f"jax.shard_map(lambda v: v * 2, mesh=mesh, in_specs=P(*{after}), out_specs=P(*{after}))"
-        program = f"{HEADER}compiled = jax.jit(lambda v: {mapped}(v + 1)).lower(array(*{before})).compile()\n"
-        law = movement(ours, Spec(before), Spec(after), (16, 16, 16))
-        assert law is not None
-        assert (law.moved > 0) == (collectives(program) > 0), (before, after, law)
-        reported = found(program.replace(".lower(", "(").replace(").compile()", ")"), "SHL604")
+        law, reported = moved(f"lambda v: {mapped}(v + 1)", before, after)
         assert bool(reported) == (2 * law.moved >= law.wanted and law.moved > 0), (before, after, law)
         moving += bool(reported)
     assert CASES // 4 < moving < CASES
@@ -76,18 +88,12 @@ def test_axes_that_are_not_manual_stay(spec: str) -> None:
 
 def test_the_law_says_whether_anything_moves() -> None:
     rng, moving = random.Random(0), 0
-    ours = Mesh(("x", "y"), (2, 4), (AxisType.AUTO,) * 2)
     for _ in range(CASES):
         before, after = random_spec(rng), random_spec(rng)
-        jitted = f"jax.jit(lambda v: constrain(v * 2, on(*{after})))"
-        program = f"{HEADER}compiled = {jitted}.lower(array(*{before})).compile()\n"
-        law = movement(ours, Spec(before), Spec(after), (16, 16, 16))
-        assert law is not None
-        assert (law.moved > 0) == (collectives(program) > 0), (before, after, law)
+        law, reported = moved(f"lambda v: constrain(v * 2, on(*{after}))", before, after)
         moving += law.moved > 0
-        reported = found(program.replace(".lower(", "(").replace(").compile()", ")"), "SHL604")
         most = not law.gathered and 2 * law.moved >= law.wanted > 0
-        rows = gathered_rows(ours, Spec(before), Spec(after), computed=False)
+        rows = gathered_rows(OURS, Spec(before), Spec(after), computed=False)
         assert not rows or (law.gathered and law.moved > 0), (before, after, law)
         assert bool(reported) == (most or bool(rows)), (before, after, law)
     assert CASES // 4 < moving < CASES

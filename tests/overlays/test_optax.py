@@ -52,3 +52,31 @@ def test_losses_agree_with_optax(name: str) -> None:
         text = PROGRAM.format(name=name, first=first, second=second, dtype=dtype, other=other)
         (placed,) = (use for use in uses(text) if isinstance(use, Placement))
         assert (placed.shape, placed.dtype) == real_loss(name, first, dtype, second, other), text
+
+
+#: Calls with options, and the shape of what they return of arrays of the shape (4, 8).
+OPTIONS = {
+    "optax.huber_loss(a, a, delta=0.5)": (4, 8),
+    "optax.huber_loss(predictions=a, targets=a)": (4, 8),
+    "optax.sigmoid_focal_loss(a, a, alpha=0.25, gamma=1.0)": (4, 8),
+    "optax.smooth_labels(a, 0.1)": (4, 8),
+    "optax.kl_divergence(log_predictions=a, targets=a)": (4,),
+    "optax.kl_divergence(a, a, axis=0)": None,
+    "optax.safe_softmax_cross_entropy(logits=a, labels=a)": (4,),
+}
+
+
+@asks_jax("overlays")
+def real_shape(call: str) -> tuple[int, ...]:
+    """Return the shape of what a call returns."""
+    shape: tuple[int, ...] = eval(call, {"optax": optax, "a": jnp.ones((4, 8))}).shape
+    return shape
+
+
+@pytest.mark.parametrize("call", OPTIONS)
+def test_options_of_losses(call: str) -> None:
+    header, _, end = PROGRAM.partition("loss = {name}")
+    text = f"{header}a = jnp.ones((4, 8))\nloss = {call}{end[end.index(chr(10)) :]}"
+    (placed,) = (use for use in uses(text) if isinstance(use, Placement))
+    assert (placed.shape if isinstance(placed.shape, tuple) else None) == OPTIONS[call]
+    assert OPTIONS[call] in (None, real_shape(call))

@@ -29,7 +29,8 @@ def _squared(call: Call) -> Value:
 def _sigmoid(call: Call) -> Value:
     """`sigmoid_binary_cross_entropy(logits, labels)`, `sigmoid_focal_loss`: labels are converted to the dtype
     of the logits."""
-    scores, labels = operands(call.bind("logits", "labels"))
+    logits, classes, *_ = call.bind("logits", "labels", alpha=None, gamma=None)
+    scores, labels = operands([logits, classes])
     return result(call, broadcast([scores.shape, labels.shape]), scores.dtype)
 
 
@@ -38,7 +39,7 @@ def _each(first: str) -> Callable[[Call], Value]:
     dtype; ``first`` is the name of the first parameter."""
 
     def loss(call: Call) -> Value:
-        one, other = call.bind(first, targets=None)
+        one, other, _ = call.bind(first, targets=None, delta=None)
         arrays = operands([one] if not given(other) else [one, other])
         dtype, weak = mixed(call, arrays)
         return result(call, broadcast([array.shape for array in arrays]), dtype, weak)
@@ -57,8 +58,10 @@ def _over_last(first: str) -> Callable[[Call], Value]:
     """`kl_divergence(log_predictions, targets)` and others: a number for each row along the last axis."""
 
     def loss(call: Call) -> Value:
-        moved = len(call.args) > 2 or not call.kwargs.keys() <= {first, "targets", "epsilon", "labels"}
-        arrays = operands(call.bind(first, "labels" if first == "logits" else "targets"))
+        second = "labels" if first == "logits" else "targets"
+        moved = len(call.args) > 2 or not call.kwargs.keys() <= {first, second}
+        one, other, *_ = call.bind(first, second, axis=None, where=None)
+        arrays = operands([one, other])
         dtype, weak = mixed(call, arrays)
         both = broadcast([array.shape for array in arrays])
         return result(call, None if not both or moved else both[:-1], dtype, weak)

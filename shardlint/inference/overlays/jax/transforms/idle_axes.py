@@ -60,7 +60,7 @@ def note_idle_axes(
     if named is None:
         return
     mesh: Mesh | None = None
-    used = set[str]()
+    used, is_open = set[str](), False
     shapes: list[Shape] = []
     rows: list[Shape] = []
     weights: list[Shape] = []
@@ -73,10 +73,11 @@ def note_idle_axes(
         if known is None or (mesh is not None and mesh != known[0]):
             if trains:
                 return
-            used |= {*mesh.names} if mesh is not None else set()
+            is_open = True
             continue
         mesh, axes = known[0], _axes(known[1])
-        used |= {*mesh.names} if axes is None else axes
+        is_open = is_open or axes is None
+        used |= axes or set()
         if array.shape and axes == set():
             shapes.append(array.shape)
         if array.shape is not None and len(array.shape) > 1:
@@ -92,7 +93,7 @@ def note_idle_axes(
     elif not trains and len(idle) == len(several) and shapes:
         _record(call, function, mesh, idle, arguments, shapes=shapes)
     # What is computed of arrays of one shape alone is little.
-    if not trains and free and rows and any(shape not in rows for shape in weights):
+    if not trains and not is_open and free and rows and any(shape not in rows for shape in weights):
         _record(call, function, mesh, free, arguments, rows=rows)
 
 
