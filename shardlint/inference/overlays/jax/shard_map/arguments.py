@@ -32,6 +32,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     record_mismatch,
     rejected_at,
 )
+from shardlint.inference.overlays.jax.transforms.taint import MARK
 from shardlint.inference.overlays.pytrees.prefixes import (
     is_leaf,
     leaves_in,
@@ -205,7 +206,7 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
         array.weak,
         origin=array.origin,
         name=array.name,
-        varying=axes | (array.varying if region.inherits else frozenset()),
+        varying=axes | (array.varying if region.inherits else array.varying & {MARK}),
         may_vary=axes | (region.outer if array.may_vary is None else array.may_vary),
         # Without the check, an array may hold different data along an axis that its spec leaves out.
         equal=(region.manual or frozenset()) - region.outer - axes if region.checked else frozenset(),

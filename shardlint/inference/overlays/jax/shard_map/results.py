@@ -84,7 +84,7 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
                 call.interpreter, mapped.name, verdict, place, *_closed_over(leaf.spec, mesh.mesh)
             )
             return Unknown("JAX rejects this result")
-        verdict = judge_unreduced(array.varying - region.outer, leaf.spec)
+        verdict = judge_unreduced(array.varying - region.outer - {MARK}, leaf.spec)
         if isinstance(verdict, Rejected):
             calls = _left_unreduced(str(verdict.axis))
             record_of_value(call.interpreter, mapped.name, verdict, leaf.origin or call.place, *calls)
@@ -141,7 +141,7 @@ def _varies_too_much(
     """
     assert isinstance(region.mesh, MeshValue)
     mesh = region.mesh.mesh
-    verdict = judge_varying(mesh, array.varying - region.outer, leaf.spec)
+    verdict = judge_varying(mesh, array.varying - region.outer - {MARK}, leaf.spec)
     if not isinstance(verdict, Rejected) or region.checked is None:
         return False
     facts = [*mesh_facts(region.mesh), *mapped.called(call)]

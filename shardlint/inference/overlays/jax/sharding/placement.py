@@ -53,6 +53,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
 )
 from shardlint.inference.overlays.jax.transforms.jit_arguments import layout_of
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_constraint, note_reshard
+from shardlint.inference.overlays.jax.transforms.taint import followed
 from shardlint.inference.overlays.pytrees.nodes import parts
 from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, map_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_call, record_of_value
@@ -135,7 +136,7 @@ def constrained(call: Call, tree: Value, shardings: Value) -> Value:
     note_constraint(call, tree, shardings)
     if _is_elsewhere(call, tree, shardings):
         return Unknown("JAX rejects this constraint")
-    return _spread(call, CONSTRAINT, traced(tree), shardings)
+    return followed(call.interpreter.context, call.place, _spread(call, CONSTRAINT, traced(tree), shardings))
 
 
 def _is_elsewhere(call: Call, tree: Value, shardings: Value) -> bool:

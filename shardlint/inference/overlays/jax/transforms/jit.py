@@ -59,16 +59,15 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     Argument,
     calls,
     check_committed,
-    check_devices,
     homes,
     is_used,
     judge_structs,
     lowers,
-    lying_with,
     refuse_keywords,
     refuse_options,
     runs,
 )
+from shardlint.inference.overlays.jax.transforms.jit_devices import check_devices, lying_with
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_arguments
 from shardlint.inference.overlays.pytrees.nodes import Trees
@@ -204,7 +203,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         def meet(result: Value) -> bool:
             """Return whether the arguments and results lie on different devices."""
             with _body(interpreter, call.name):
-                return lowers(inner) and check_devices(inner, function, seen, kwargs, arguments or (), result)
+                parts = (function, seen, kwargs, arguments or (), result, tuple(body), evaluate)
+                return lowers(inner) and check_devices(inner, *parts)
 
         if refuses():
             return Unknown("JAX has deleted an argument")

@@ -17,6 +17,7 @@ from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.laws.transforms.varying import Variation
+from shardlint.model.spans import Place
 
 #: The axis of the mark, which no program can name.
 MARK = "\0followed"
@@ -62,6 +63,13 @@ def with_captured_marked(context: Context, operands: Iterable[Value]) -> tuple[V
         return made_from_marked(array) if array.committed is not None and captured(array) == kind else array
 
     return tuple(operands if kind is None else (map_arrays(one, mark, keeps=True) for one in operands))
+
+
+def followed(context: Context, place: Place, result: Value) -> Value:
+    """Return the result of a call, with its arrays marked if that call is followed."""
+    if context.marking != place:
+        return result
+    return map_arrays(result, lambda array, _: made_from_marked(array), keeps=True)
 
 
 def unmarked(variation: Variation) -> Variation:

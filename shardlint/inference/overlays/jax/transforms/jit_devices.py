@@ -1,0 +1,178 @@
+"""The devices of a jitted call: all its arguments and results must be on the same, and so must what its body
+computes on a mesh of its own (`pxla._get_and_check_device_assignment`, JAX 0.10.2)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from shardlint.inference.domain.values import Array, Devices, MeshValue, ShardingValue, Value
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.explicit.device_lists import (
+    combination,
+    devices_text,
+    order_of,
+    runs_eagerly,
+)
+from shardlint.inference.overlays.jax.transforms.jit_arguments import Argument, is_used, lowers
+from shardlint.inference.overlays.jax.transforms.taint import following, holds_marked
+from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.values import Mesh
+from shardlint.laws.core.verdicts import Api, Rejected
+from shardlint.laws.placement.jit_arguments import judge_devices
+from shardlint.model.uses import Fact, Placement, Use
+
+#: Devices that take part in a call: their name for users, what lies there, and the argument that does.
+End = tuple[str, "ShardingValue | Devices | MeshValue", "Argument | None"]
+
+_HOMES = (ShardingValue, Devices, MeshValue)
+_INSIDE = {Api.CONSTRAINT: "a constraint inside", Api.SHARD_MAP_IN: "a shard_map inside"}
+
+
+def check_devices(
+    call: Call,
+    function: Value,
+    args: Sequence[Value],
+    kwargs: dict[str, Value],
+    held: Sequence[Argument],
+    result: Value,
+    recorded: Sequence[Use] = (),
+    evaluate: Callable[[], Value] | None = None,
+) -> bool:
+    """Record arguments on different devices, or on others than those of the context mesh, of a placed
+    result, or of a mesh in the body that ``recorded`` these uses; return whether there are any."""
+    ends = _result_placements(result, held, (*args, *kwargs.values()))
+    if evaluate is not None:
+        ends += _inside(call, held, recorded, evaluate)
+    for index, one in enumerate(held):
+        for subject, home, other in (*_others(call, held[index + 1 :]), *ends):
+            orders = [order_of(one.home), order_of(home)]
+            verdict = judge_devices([order for order in orders if order is not None])
+            if not isinstance(verdict, Rejected):
+                continue
+            pair = [one] if other is None else [one, other]
+            if not all(is_used(call, function, args, kwargs, each.key, each.path) for each in pair):
+                continue
+            detail = (
+                f"{one.subject} lies on {devices_text(orders[0])}, {subject} on {devices_text(orders[1])}"
+            )
+            place = call.place_of(one.key, "") if isinstance(one.key, int) else call.place_of(None, one.key)
+            calls = combination(orders if other is not None else orders[:1])
+            facts = () if home.origin is None else (Fact(f"{subject} is here", home.origin),)
+            verdict = replace(verdict, detail=detail)
+            record_of_value(call.interpreter, "jax.jit", verdict, place, *calls, facts=facts)
+            return True
+    return _results_apart(call, [*ends, *_others(call, ())])
+
+
+def lying_with(
+    call: Call,
+    function: Value,
+    args: Sequence[Value],
+    kwargs: dict[str, Value],
+    held: Sequence[Argument],
+    result: Value,
+) -> Value:
+    """Return the results of a call without out_shardings, on the devices of the mesh that is set, or those
+    that hold the arguments, where these are known and not all that there are."""
+    interpreter = call.interpreter
+    mesh, count = interpreter.context.mesh, interpreter.device_count
+    around = isinstance(mesh, MeshValue) and mesh.mesh.names != ()
+    known = mesh if isinstance(mesh, MeshValue) and around else held[0].home if held else None
+    order = None if known is None or (mesh is not None and not around) else order_of(known)
+    if order is None or order.ids is None or not runs_eagerly(interpreter) or not lowers(call):
+        return result
+    if any(order_of(one.home) != order for one in held):
+        return result
+    # A mesh that is set decides; of the arguments, only those that are used.
+    if not around and (
+        not isinstance(count, int)
+        or len(order.ids) >= count
+        or not any(is_used(call, function, args, kwargs, one.key, one.path) for one in held)
+    ):
+        return result
+    home = Devices((len(order.ids),) if len(order.ids) > 1 else (), ids=order.ids)
+
+    def lie(array: Array, _: str) -> Array:
+        free = array.committed is None and array.sharding is None and not array.numpy
+        return replace(array, committed=home) if free else array
+
+    return map_arrays(result, lie, NO_PATH, keeps=True)
+
+
+def _results_apart(call: Call, ends: Sequence[End]) -> bool:
+    """Record two results that are placed on different devices; return whether there are any."""
+    for (one, first, _), (other, second, _) in itertools.combinations(ends, 2):
+        orders = [order_of(first), order_of(second)]
+        verdict = judge_devices([order for order in orders if order is not None])
+        if isinstance(verdict, Rejected):
+            detail = f"{one} lies on {devices_text(orders[0])}, {other} on {devices_text(orders[1])}"
+            record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), call.place)
+            return True
+    return False
+
+
+def _others(call: Call, rest: Sequence[Argument]) -> Iterator[End]:
+    """Yield the placements with which an argument's devices must agree."""
+    for other in rest:
+        yield other.subject, other.home, other
+    mesh = call.interpreter.context.mesh
+    if isinstance(mesh, MeshValue) and not mesh.mesh.abstract and mesh.mesh.names:
+        yield "the mesh that is set", mesh, None
+
+
+def _result_placements(result: Value, held: Sequence[Argument], args: Sequence[Value]) -> list[End]:
+    """Return the placements of results on devices that hold no argument: such results may be returned to the
+    caller.
+
+    Devices of ``args`` are excluded as well, since in_shardings place them.
+    """
+    found: list[End] = []
+    homes_of_results = [
+        (path, home)
+        for array, path in arrays_at(result)
+        if (home := array.sharding or (array.committed if isinstance(array.committed, Devices) else None))
+        is not None
+    ]
+    orders = [order_of(one.home) for one in held]
+    if homes_of_results:
+        given = (array.sharding for arg in args for array in arrays_in(arg))
+        orders += [order_of(home) for home in given if home is not None]
+    for path, home in homes_of_results:
+        order = order_of(home)
+        if order is not None and order not in orders:
+            orders.append(order)
+            found.append((f"result{path}" if path else "the result", home, None))
+    return found
+
+
+def _inside(
+    call: Call, held: Sequence[Argument], recorded: Iterable[Use], evaluate: Callable[[], Value]
+) -> list[End]:
+    """Return the placements in a body on another number of devices than those of the arguments, or of the
+    mesh that is set, on which a result depends.
+
+    ``recorded`` are the uses of the body, which ``evaluate`` evaluates. Of their meshes only the number of
+    devices is known.
+    """
+    interpreter = call.interpreter
+    mesh = interpreter.context.mesh
+    homes = [order_of(home) for home in (*(one.home for one in held), mesh) if isinstance(home, _HOMES)]
+    around = {order.count for order in homes if order is not None}
+    named = [
+        (count, use)
+        for use in recorded
+        if isinstance(use, Placement) and use.api in _INSIDE and isinstance(use.mesh, Mesh)
+        if not use.mesh.abstract and isinstance(count := use.mesh.device_count, int) and count not in around
+    ]
+    if len(around | {count for count, _ in named}) < 2:
+        return []
+    found: dict[int, End] = {}
+    for count, use in named:
+        if count not in found:
+            with following(interpreter, marking=use.place):
+                if holds_marked(evaluate()):
+                    found[count] = (_INSIDE[use.api], Devices((count,), origin=use.place), None)
+    return list(found.values())
