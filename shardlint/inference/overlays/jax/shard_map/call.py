@@ -17,7 +17,6 @@ from shardlint.inference.overlays.jax.shard_map.regions import (
 from shardlint.inference.overlays.jax.shard_map.results import place_results
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_specs
-from shardlint.inference.overlays.jax.transforms.taint import followed
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.values import Spec, Unknown
@@ -63,7 +62,7 @@ def run(call: Call, mapped: Mapped) -> Value:
         finally:
             uses, interpreter.uses = interpreter.uses, outer
             outer.extend(settled(uses, known=not isinstance(placed, Unknown)))
-        return followed(interpreter.context, call.place, placed)
+        return placed
 
     return lowered(interpreter, evaluate)
 

@@ -1,5 +1,5 @@
 """The devices of a jitted call: all its arguments and results must be on the same, and so must what its body
-computes on a mesh of its own (`pxla._get_and_check_device_assignment`, JAX 0.10.2)."""
+constrains to a mesh of its own (`pxla._get_and_check_device_assignment`, JAX 0.10.2)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from shardlint.model.uses import Fact, Placement, Use
 End = tuple[str, "ShardingValue | Devices | MeshValue", "Argument | None"]
 
 _HOMES = (ShardingValue, Devices, MeshValue)
-_INSIDE = {Api.CONSTRAINT: "a constraint inside", Api.SHARD_MAP_IN: "a shard_map inside"}
 
 
 def check_devices(
@@ -164,8 +163,10 @@ def _inside(
     named = [
         (count, use)
         for use in recorded
-        if isinstance(use, Placement) and use.api in _INSIDE and isinstance(use.mesh, Mesh)
-        if not use.mesh.abstract and isinstance(count := use.mesh.device_count, int) and count not in around
+        # In the body of a shard_map, a mesh may be without the axes that are Manual.
+        if isinstance(use, Placement) and use.api is Api.CONSTRAINT and use.environment.bound_axes == ()
+        if isinstance(use.mesh, Mesh) and not use.mesh.abstract
+        if isinstance(count := use.mesh.device_count, int) and count not in around
     ]
     if len(around | {count for count, _ in named}) < 2:
         return []
@@ -174,5 +175,5 @@ def _inside(
         if count not in found:
             with following(interpreter, marking=use.place):
                 if holds_marked(evaluate()):
-                    found[count] = (_INSIDE[use.api], Devices((count,), origin=use.place), None)
+                    found[count] = ("a constraint inside", Devices((count,), origin=use.place), None)
     return list(found.values())
