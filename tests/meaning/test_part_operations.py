@@ -13,6 +13,16 @@ k = jax.random.split(jax.random.key(0), 4)
 x, y = jax.random.normal(k[0], (4, 16)), jax.random.normal(k[1], (16, 8))
 q, v = jax.random.normal(k[2], (2, 8, 3, 4)), jax.random.normal(k[3], (16,))
 n = jnp.arange(16) % 5
+s, w = jax.random.normal(k[0], (2, 16, 8, 3)), jax.random.normal(k[1], (3, 3, 3, 3))
+numbers = ("NHWC", "HWIO", "NHWC")
+def conv(s, w=w, steps=(1, 1), padding="SAME"):
+    return lax.conv_general_dilated(s, w, steps, padding, dimension_numbers=numbers)
+def pooled(s, size=3, step=1, padding="SAME"):
+    return lax.reduce_window(s, -jnp.inf, lax.max, (1, size, 1, 1), (1, step, 1, 1), padding)
+def with_halo(s):
+    up, down = [(i, i + 1) for i in range(3)], [(i + 1, i) for i in range(3)]
+    halo = [lax.ppermute(s[:, -1:], "m", up), s, lax.ppermute(s[:, :1], "m", down)]
+    return conv(jnp.concatenate(halo, axis=1), padding=((0, 0), (1, 1)))
 def on(body, ins, out, *args, **options):
     return jax.shard_map(body, mesh=mesh, in_specs=ins, out_specs=out, **options)(*args)
 def total(part):
@@ -21,6 +31,7 @@ def total(part):
     return jnp.cumsum(part, -1) + (sums * before).sum(0)[:, None]
 """
 _ALONG = "(P('d', 'm'),), P('d', 'm'), x)"
+_ROWS = "P('d', 'm'), P('d', 'm'), s)"
 _PAIRS = "(P('m'), P('m')), P('m'), y, y)"
 #: Programs whose parts may be meant: examples are mixed, and tokens are counted, device by device.
 _ON_PURPOSE = {
@@ -38,6 +49,16 @@ PROGRAMS: dict[str, tuple[str, bool]] = {
             "jnp.roll({}, 1, axis=1)", "jnp.roll({}, (0, 1), (0, 1))", "lax.rev({}, (1,))",
         )
     },
+    **{
+        f"on(lambda s: {one}, {_ROWS}": (one, reported)
+        for one, reported in (
+            ("conv(s)", True), ("conv(s, w[:, :1])", True), ("conv(s, w[:1])", False),
+            ("conv(s, w[:2], (2, 1), 'VALID')", False), ("pooled(s)", True),
+            ("pooled(s, 2, 2, 'VALID')", False), ("pooled(s, 2, 1)", True),
+        )
+    },
+    "on(lambda s: conv(s), P('d'), P('d'), s)": ("conv(s)", False),
+    f"on(with_halo, {_ROWS}": ("conv(s)", False),
     **{call: (meant, False) for call, meant in _ON_PURPOSE.items()},
     "on(lambda v: jnp.roll(v, 1), P('m'), P('m'), v)": ("jnp.roll(v, 1)", True),
     "on(lambda x: jnp.cumsum(x, -1), (P('d'),), P('d'), x)": ("jnp.cumsum(x, -1)", False),

@@ -3,8 +3,8 @@
 ## What it does
 Finds operations in a body of `shard_map` that work along a dimension that is split over devices, and so take
 one device's part of it for the whole: a softmax over the vocabulary, a norm over the features, a running sum,
-a sort, a Fourier transform; and products of all pairs (attention, a kernel, a contrastive loss) that have the
-pairs within one part only. An information.
+a sort, a Fourier transform, a convolution or pooling whose windows overlap; and products of all pairs
+(attention, a kernel, a contrastive loss) that have the pairs within one part only. An information.
 
 ## Why is this bad?
 Each device divides by its own part's sum. The probabilities of one row add up to the number of devices, and

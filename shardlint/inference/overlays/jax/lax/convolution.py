@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from shardlint.inference.domain.values import Array, Const, LibraryObject, Value, as_items, as_str
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import (
+    Stop,
     Transfer,
+    at_most,
     dtype_argument,
     given,
     known_int,
@@ -190,6 +192,35 @@ def windows(
     """Return the shape of sliding windows over every axis."""
     rows = zip(shape, sizes, steps, pads, holes, strict=True)
     return tuple(window_size(size, window, step, pad, hole) for size, window, step, pad, hole in rows)
+
+
+#: Functions by whose windows the elements of an array are combined with their neighbours.
+WINDOWED = frozenset(
+    f"jax.lax.{name}"
+    for name in ("conv", "conv_general_dilated", "conv_with_general_padding", "reduce_window")
+)
+
+
+def overlapping(call: Call) -> list[int]:
+    """Return the dimensions of a `WINDOWED` function's operand along which the windows surely overlap."""
+    try:
+        if call.name.endswith("reduce_window"):
+            sizes, steps = shape_of(call.argument(3, "window_dimensions")), call.argument(4, "window_strides")
+            strides = shape_of(steps) if given(steps) else (1,) * len(sizes)
+            rows = enumerate(zip(sizes, strides, strict=False))
+            return [at for at, (size, step) in rows if at_most(step, size) and equal(step, size) is False]
+        kernel = known_rank(operand(call.argument(1, "rhs")))
+        numbers = call.argument(6, "dimension_numbers") if call.name.endswith("dilated") else None
+        strides = shape_of(call.argument(2, "window_strides"))
+        layout_in, layout_kernel, _ = layouts(numbers, len(kernel))
+        pairs = zip(_spatial(layout_in, "NC"), _spatial(layout_kernel, "OI"), strides, strict=False)
+        return [
+            layout_in.index(place)
+            for place, window, step in pairs
+            if at_most(step, size := kernel[layout_kernel.index(window)]) and equal(step, size) is False
+        ]
+    except Stop:
+        return []
 
 
 OPERATIONS: tuple[Operation, ...] = (

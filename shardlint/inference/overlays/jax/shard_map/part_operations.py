@@ -14,6 +14,7 @@ from shardlint.inference.domain.values import Array, Value, as_int, as_items, is
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.dtypes import is_inexact
+from shardlint.inference.overlays.jax.lax.convolution import WINDOWED, overlapping
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import (
     arrays_of,
@@ -154,14 +155,15 @@ def _record(interpreter: Evaluator, text: str, axes: Iterable[str], place: Place
 
 def _dimensions(call: Call, name: str, operands: Sequence[Array]) -> Iterator[tuple[int, Axes]]:
     """Yield the split dimensions of numbers, not integers, along which a call works, with their axes."""
-    along = _ALONG.get(name)
-    for one in operands:
+    along, windowed = _ALONG.get(name), name in WINDOWED
+    for one in operands[:1] if windowed else operands:
         if not is_inexact(one.dtype):
             continue
         rank = len(one.shape or ())
-        for at in range(rank) if along is None else _numbers(call, along, rank):
+        numbers = _numbers(call, along, rank) if along else overlapping(call) if windowed else range(rank)
+        for at in numbers:
             axes = axes_along(one, at)
-            if axes and (along is not None or _refused(call, name, one, at)):
+            if axes and (along is not None or windowed or _refused(call, name, one, at)):
                 yield at, axes
 
 
