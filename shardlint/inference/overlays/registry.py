@@ -75,6 +75,7 @@ _LIBRARIES = {
     "omegaconf": ("configurations.omegaconf",),
     "hydra": ("configurations.omegaconf", "configurations.hydra"),
     "_src": ("jax.internal_functions",),
+    "multihost_utils": ("jax.multihost",),
     **dict.fromkeys(MEMORY_WORDS, ()),
     "test_util": (*_TESTING, "testing.jax_test_util"),
 }  # fmt: skip
