@@ -28,6 +28,8 @@ class WrittenUse(Use):
 
 #: The function of a `MoveUse` for the arguments of a shard_map.
 SHARD_MAP = "in_specs"
+#: The function of a `GatherUse` for arguments that `vmap` maps a shard_map over, without spmd_axis_name.
+MAPPED_SHARD_MAP = "vmap of shard_map"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,6 +134,26 @@ def test_what_is_kept_in_parts(call: str) -> None:
     assert not told(call, operand)
 
 
+_MAPPED = "jax.shard_map(lambda a, b=0: a * 2 + b, mesh=mesh, in_specs=P('y'), out_specs=P('y'){})"
+#: Functions that map a shard_map over "y", the spec of their operand, and whether they gather it.
+SHARD_MAPS = {
+    f"jax.vmap({_MAPPED.format('')})(v)": ("'x'", True),
+    f"jax.vmap({_MAPPED.format('')}, 1, 1)(v + 1)": ("'y', 'x'", True),
+    f"jax.vmap(lambda a: {_MAPPED.format('')}(jnp.sin(a)))(v)": ("'x', 'y'", True),
+    f"jax.vmap({_MAPPED.format('')}, spmd_axis_name='x')(v)": ("'x', 'y'", False),
+    f"jax.vmap({_MAPPED.format(', axis_names=frozenset(`y`)')})(v)".replace("`", "'"): ("'x', 'y'", False),
+    f"jax.vmap(lambda a, b: {_MAPPED.format('')}(a) + b, (None, 0))(v[0], v)": ("'x'", False),
+    f"jax.vmap({_MAPPED.format('')}, 1, 1)(v)": ("'x'", False),
+    "jax.vmap(lambda a: a * 2)(v)": ("'x', 'y'", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", SHARD_MAPS)
+def test_a_shard_map_is_mapped(call: str) -> None:
+    spec, gathered = SHARD_MAPS[call]
+    assert bool(told(call, f"array({spec})")) == gathered == gathers(call, f"array({spec})")
+
+
 def test_where_slices_start_is_known() -> None:
     assert not told("lax.dynamic_slice_in_dim(v, 3, 2, 1)", "array(None, 'y')")
     assert not told("lax.dynamic_slice(v, (0, jnp.zeros((), int), i), (16, 2, 128))", "array(None, 'y')")

@@ -4,9 +4,10 @@
 Finds operations along a dimension that is split over devices for which the compiler gathers the whole array
 on each of them: Fourier transforms, decompositions of matrices, cumulative sums, and slices at a position
 that the data decide, which are read, or written with more than one row (a cache that is split over its
-length); and arrays that a compiled function gives to a callback on the host (`jax.pure_callback`,
-`jax.debug.print`), which gets them whole. From 64 MiB on (`max-replicated-bytes` sets the limit) it is a
-warning, below that an information.
+length); arrays that a compiled function gives to a callback on the host (`jax.pure_callback`,
+`jax.debug.print`), which gets them whole; and arguments that `vmap` maps a `shard_map` over along a split
+dimension, without `spmd_axis_name`. From 64 MiB on (`max-replicated-bytes` sets the limit) it is a warning,
+below that an information.
 
 ## Why is this bad?
 Each device holds the array whole, all do the same work, and all wait for the interconnect: the split saves
@@ -70,7 +71,7 @@ from shardlint.laws.core.values import Spec, Unknown, entry_axes
 from shardlint.laws.placement.array_bytes import array_bytes
 from shardlint.laws.placement.movement import resharded_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.memory_uses import GatherUse
+from shardlint.model.memory_uses import MAPPED_SHARD_MAP, GatherUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.support.sizes import size_text
 
@@ -85,6 +86,8 @@ def check(use: GatherUse, settings: RuleSettings) -> Iterable[Problem]:
     cost = "" if sent is None else f", for which each sends {size_text(sent)}"
     large = total is not None and total >= settings.replicated_bytes
     what = "an index" if use.function == "[]" else f"`{use.function}`"
+    if use.function == MAPPED_SHARD_MAP:
+        what = "`vmap` of a `shard_map` without spmd_axis_name"
     yield Problem(
         f"{use.subject} is laid out as {use.spec}, and {what} does not work on parts along "
         f"{_dimensions_text(use.dimensions)}: the array{size} is gathered on each device{cost}",

@@ -7,6 +7,7 @@ another layout makes the compiler move it: the operands before, or the result af
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 
 from shardlint.inference.domain.values import (
@@ -71,6 +72,16 @@ def certain_layout(array: Array) -> tuple[Mesh, Spec] | None:
 _RANK_OF_MATRICES = 2
 #: The entry of a dimension whose layout the compiler chooses.
 OPEN = Unknown("the compiler chooses its layout")
+
+
+def known_part(array: Array) -> tuple[Mesh, Spec] | None:
+    """Return mesh and spec of an array inside jit, of its first dimensions as far as they are known."""
+    home = array.laid
+    if home is None or not isinstance(home.mesh, MeshValue) or not isinstance(home.spec, SpecValue):
+        return None
+    mesh, entries = home.mesh.mesh, home.spec.spec.entries
+    known = tuple(itertools.takewhile(lambda entry: not isinstance(entry, Unknown), entries))
+    return (mesh, Spec(known)) if set(mesh.types) == {AxisType.AUTO} else None
 
 
 def _rows(array: Array) -> tuple[ShardingValue, Entry] | None:

@@ -28,7 +28,11 @@ from shardlint.inference.overlays.jax.explicit.vmap import Mapped
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_means, note_multiplied
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import without_dimension
 from shardlint.inference.overlays.jax.transforms.jit import function_name
-from shardlint.inference.overlays.jax.transforms.spmd_axis_name import refuse_constraints, refuse_reshards
+from shardlint.inference.overlays.jax.transforms.spmd_axis_name import (
+    note_unnamed,
+    refuse_constraints,
+    refuse_reshards,
+)
 from shardlint.inference.overlays.jax.transforms.vmap_arguments import mapped_axes, refuse_mapping
 from shardlint.inference.overlays.pytrees.prefixes import (
     arrays_at,
@@ -159,7 +163,11 @@ def _mapped(
         return Unknown("vmap of a constraint that names its mapped axis")
     if refuse_reshards(call, function, args, over, mapped.entry):
         return Unknown("vmap of a reshard that names its mapped axis")
+    before = len(call.interpreter.uses)
     result = _named(call, function, args, kwargs, size, options["axis_name"], mapped)
+    if not over_devices and options.get("spmd_axis_name") is None:
+        numbers = [as_int(axis) for axis in axes]
+        note_unnamed(call, function, call.args, args, numbers, call.interpreter.uses[before:])
     if mapped.axis is not None and equal(size, 1) is not True:
         for array, path in arrays_at(result):
             name = f"{'result' if path else 'the result'}{path} of `{function_name(function)}`"

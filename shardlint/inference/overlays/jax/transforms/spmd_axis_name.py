@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from shardlint.inference.domain import name_links
@@ -20,12 +21,18 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.sharding.movement import (
+    certain_layout,
+    known_part,
+    note_gathered,
+    split_by,
+)
 from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh
-from shardlint.inference.overlays.jax.transforms.taint import following, is_marked, marked
+from shardlint.inference.overlays.jax.transforms.taint import following, is_following, is_marked, marked
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_prefix, specs_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Entry, Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.core.verdicts import Api, Rejected
 from shardlint.laws.core.witness_data import (
     Known,
     apply_data,
@@ -38,8 +45,9 @@ from shardlint.laws.core.witness_data import (
     spec_data,
 )
 from shardlint.laws.transforms.vmap import judge_resharded, judge_spmd
+from shardlint.model.memory_uses import MAPPED_SHARD_MAP
 from shardlint.model.spans import Place
-from shardlint.model.uses import Fact
+from shardlint.model.uses import Fact, Placement, Use
 
 #: A constraint on a mapped array: its place, the spec, and the mesh, which is not looked at for shard_map.
 Constraint = tuple[Place, Spec, Mesh | None]
@@ -145,6 +153,52 @@ def refuse_reshards(
             record_of_value(call.interpreter, "jax.vmap", verdict, one.place, facts=[mapped_here])
             return True
     return False
+
+
+def note_unnamed(
+    call: Call,
+    function: Value,
+    whole: Sequence[Value],
+    args: Sequence[Value],
+    numbers: Sequence[int | None],
+    recorded: Sequence[Use],
+) -> None:
+    """Record ``whole`` arguments, mapped without spmd_axis_name along dimensions that are split, which the
+    function gives to a shard_map: its specs then have None for the mapped dimension, so that each device gets
+    all examples (`shard_map._shard_map_batch`, JAX 0.10.2).
+
+    ``numbers`` are the mapped dimensions, None where there is none; ``recorded`` are the function's uses.
+    """
+    context = call.interpreter.context
+    if context.in_jit is not True or context.mapped or is_following(context) or call.kwargs:
+        return
+    manual = {
+        axis
+        for use in recorded
+        if isinstance(use, Placement) and use.api is Api.SHARD_MAP_IN and isinstance(use.mesh, Mesh)
+        for axis in use.mesh.names
+    }
+    for position, (arg, number) in enumerate(zip(whole, numbers, strict=True)):
+        known = known_part(arg) if isinstance(arg, Array) and manual else None
+        if known is None or number is None or not isinstance(arg, Array) or not arg.shape:
+            continue
+        at, (mesh, spec) = number % len(arg.shape), known
+        axes = entry_axes(spec.entries[at]) if at in split_by(mesh, spec) else ()
+        only = [index == position for index in range(len(args))]
+        if not axes or not manual.issuperset(axes) or not _are_mapped(_watched(call, function, args, only)):
+            continue
+        subject = f"`{arg.name}`" if arg.name else f"argument {position}"
+        # What the array takes is told where its whole layout is known.
+        array = arg if certain_layout(arg) is not None else replace(arg, shape=None)
+        note_gathered(
+            call.interpreter, array, known, frozenset({at}), MAPPED_SHARD_MAP, call.place, subject
+        )  # fmt: skip
+        return
+
+
+def _are_mapped(found: Sequence[Constraint | Reshard]) -> bool:
+    """Return whether some of this is a spec of a shard_map."""
+    return any(not isinstance(one, Reshard) and one[2] is None for one in found)
 
 
 def _watched(
