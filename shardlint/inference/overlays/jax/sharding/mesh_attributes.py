@@ -22,6 +22,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.sharding.devices import one_process
 from shardlint.inference.overlays.jax.sharding.mesh_arguments import AXIS_TYPES
 from shardlint.inference.overlays.jax.sharding.mesh_contexts import enter_mesh
 from shardlint.inference.overlays.jax.sharding.meshes import TABLE as CONSTRUCTORS
@@ -47,16 +48,19 @@ def mesh_attribute(interpreter: Evaluator, value: MeshValue, name: str, place: P
         return _READERS[name](value)
     if name in _METHODS:
         return Bound(Native(f"jax.sharding.{_class(value.mesh)}.{name}", _METHODS[name]), value)
-    return _of_process(value, name)
+    return _of_process(interpreter, value, name)
 
 
-def _of_process(value: MeshValue, name: str) -> Value:
-    """Return an attribute that depends on the process: the numbers of processes and of their devices are
-    unknown."""
+def _of_process(interpreter: Evaluator, value: MeshValue, name: str) -> Value:
+    """Return an attribute that depends on the process: of several, each has a part of the devices."""
+    alone = one_process(interpreter)
+    if name == "local_devices" and alone:
+        return Devices((value.mesh.device_count,), origin=value.origin, ids=value.ids)
     if name != "local_mesh":
         return Unknown(f"`Mesh.{name}`")
     # `mesh._get_local_mesh` makes a new mesh of Auto axes.
-    sizes, auto = tuple(fresh(1) for _ in value.mesh.sizes), (AxisType.AUTO,) * len(value.mesh.types)
+    auto = (AxisType.AUTO,) * len(value.mesh.types)
+    sizes = value.mesh.sizes if alone else tuple(fresh(1) for _ in value.mesh.sizes)
     return MeshValue(replace(value.mesh, sizes=sizes, types=auto), value.origin, value.name)
 
 
