@@ -134,6 +134,39 @@ def test_what_is_kept_in_parts(call: str) -> None:
     assert not told(call, operand)
 
 
+#: Updates by fixed slices, the spec of their operand, and whether they gather it.
+UPDATES = {
+    **{
+        f"v.at[:, :2].{method}({value})": ("None, 'y'", gathered)
+        for method, value, gathered in (
+            ("set", "0.0", True), ("add", "v[:, :2]", True), ("subtract", "1.0", True), ("mul", "2.0", True),
+            ("multiply", "v[:, 2:4]", True), ("min", "0.0", True), ("max", "0.0", True),
+            ("apply", "jnp.sin", True), ("divide", "2.0", False), ("power", "2.0", False),
+        )
+    },
+    "v.at[:, -2:].set(0.0)": ("'x', 'y'", True),
+    "v.at[..., :32, :].set(1.0)": ("'x', 'y'", True),
+    "v.at[0, :16].set(0.0)": ("'x', 'y'", True),
+    "v.at[i, 4:8].set(0.0)": (None, False),
+    "v.at[None, :, :8].set(0.0)": ("'x', 'y'", True),
+    "v.at[jnp.arange(3), :8].set(0.0)": ("'x', 'y'", True),
+    "v.at[:8].set(0.0)": ("None, 'y'", False),
+    "v.at[:, :].set(0.0)": ("'x', 'y'", False),
+    "v.at[:, 0:64].set(0.0)": ("'x', 'y'", False),
+    "v.at[:, :100].add(0.0)": ("'x', 'y'", False),
+    "v.at[:, 3].set(0.0)": ("'x', 'y'", False),
+    "v.at[:, 3:4].set(0.0)": ("'x', 'y'", False),
+    "v.at[:, ::2].set(0.0)": ("'x', 'y'", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", UPDATES)
+def test_fixed_rows_are_written(call: str) -> None:
+    spec, gathered = UPDATES[call]
+    operand = f"array({spec or ''})"
+    assert bool(told(call, operand)) == gathered == gathers(call, operand)
+
+
 _MAPPED = "jax.shard_map(lambda a, b=0: a * 2 + b, mesh=mesh, in_specs=P('y'), out_specs=P('y'){})"
 #: Functions that map a shard_map over "y", the spec of their operand, and whether they gather it.
 SHARD_MAPS = {

@@ -36,6 +36,7 @@ from shardlint.inference.overlays.arrays.operands import (
     table,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.gathered_operands import note_update
 from shardlint.inference.overlays.jax.explicit.results import finish_update
 from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.laws.core.dims import product
@@ -235,6 +236,7 @@ def at_index(at: LibraryObject, key: Value) -> Value:
     updated = replace(array, numpy=False, sharding=None, name=None)
 
     def set_to(call: Call) -> Value:
+        note_update(call, array, key)
         found = finish_update(call, array, key, updated)
         made = computed(call.interpreter, found, (updated, key, *call.args, *call.kwargs.values()))
         if not isinstance(found, Array) or not isinstance(made, Array):

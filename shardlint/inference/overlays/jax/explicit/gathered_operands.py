@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from shardlint.inference.domain.values import Array, ShardingValue, Value, is_none
+from shardlint.inference.domain.values import Array, ShardingValue, Slice, Value, as_int, is_none
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.arrays.indexing import sliced
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.primitives import Open
 from shardlint.inference.overlays.jax.explicit.recording import short_name
@@ -12,6 +13,7 @@ from shardlint.inference.overlays.jax.explicit.rules.indexing import kind_of, sp
 from shardlint.inference.overlays.jax.lax.shapes import is_data
 from shardlint.inference.overlays.jax.operations import operation_of
 from shardlint.inference.overlays.jax.sharding.movement import layout, note_gathered, split_by
+from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Mesh, Spec
 from shardlint.model.spans import Place
 
@@ -49,6 +51,33 @@ def note_index(interpreter: Evaluator, array: Array, key: Value, place: Place) -
     searched = frozenset(at for at, item in enumerate(items) if kinds[at] == "scalar" and is_data(item))
     if "array" not in kinds:
         _note(interpreter, array, found, searched & split_by(*found), "[]", place)
+
+
+#: Methods of ``x.at[...]`` that scatter what they are given.
+_SCATTERING = frozenset({"set", "add", "subtract", "multiply", "mul", "min", "max", "apply"})
+
+
+def note_update(call: Call, array: Array, key: Value) -> None:
+    """Record an array of which ``x.at[key].set(y)``, or a relative of it, writes a fixed slice of rows,
+    two or more but not all, of a dimension that is certainly split: XLA gathers it (JAX 0.10.2, 0.12.0.1)."""
+    found, method = _split(call.interpreter, array), call.name.rpartition(".")[2]
+    if found is None or array.shape is None or method not in _SCATTERING:
+        return
+    try:
+        items = [item for item in spelled(key, len(array.shape)) if not is_none(item)]
+    except Open:
+        return
+    pairs = enumerate(zip(items, array.shape, strict=False))
+    written = frozenset(at for at, (item, size) in pairs if _is_part(item, size))
+    _note(call.interpreter, array, found, written & split_by(*found), f".at[...].{method}", call.place)
+
+
+def _is_part(item: Value, size: Dim) -> bool:
+    """Return whether an index is a slice, without a step, of two rows or more of a dimension, but not all."""
+    if not isinstance(item, Slice) or not (is_none(item.step) or as_int(item.step) == 1):
+        return False
+    rows = sliced(size, item)
+    return isinstance(rows, int) and isinstance(size, int) and 1 < rows < size
 
 
 def note_gathered_by_host(call: Call, array: Array) -> None:
