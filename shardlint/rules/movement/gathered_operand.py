@@ -2,12 +2,12 @@
 
 ## What it does
 Finds operations along a dimension that is split over devices for which the compiler gathers the whole array
-on each of them: Fourier transforms, decompositions of matrices, cumulative sums, and slices at a position
-that the data decide, which are read, or written with more than one row (a cache that is split over its
-length); slices of several rows at a fixed position, which `.at[...]` writes; arrays that a compiled function gives to a callback on the host (`jax.pure_callback`,
-`jax.debug.print`), which gets them whole; and arguments that `vmap` maps a `shard_map` over along a split
-dimension, without `spmd_axis_name`. From 64 MiB on (`max-replicated-bytes` sets the limit) it is a warning,
-below that an information.
+on each of them: Fourier transforms, decompositions of matrices, cumulative sums, slices at a position that
+the data decide, which are read, or written with more than one row (a cache that is split over its length),
+and slices of several rows at a fixed position, written by `.at[...]`; arrays that a compiled function gives
+to a callback on the host (`jax.pure_callback`, `jax.debug.print`), which gets them whole; and arguments that
+`vmap` maps a `shard_map` over along a split dimension, without `spmd_axis_name`. From 64 MiB on
+(`max-replicated-bytes` sets the limit) it is a warning, below that an information.
 
 ## Why is this bad?
 Each device holds the array whole, all do the same work, and all wait for the interconnect: the split saves
