@@ -247,7 +247,8 @@ class MeshUse(Use):
     """A mesh or device array built by ``function`` (`Mesh`, `make_mesh`, `create_device_mesh`, …).
 
     ``shape`` is the device array's shape, ``names`` the axis names, ``devices`` their number. ``mentioned``
-    are the axis names that occur elsewhere in the program's text, None where that is not known.
+    are the axis names that occur elsewhere in the program's text, None where that is not known. ``written``
+    are the sizes as the program writes them, where they are names, attributes or items.
     """
 
     function: str
@@ -257,6 +258,7 @@ class MeshUse(Use):
     names_place: Place | None = None
     shape_place: Place | None = None
     mentioned: frozenset[str] | None = None
+    written: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from typing import Any, Protocol
@@ -212,6 +212,9 @@ class Evaluator(Protocol):
 
     def written(self, place: Place) -> str | None:
         """Return the text at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
+
+    def written_items(self, place: Place, functions: Set[str]) -> tuple[str | None, ...]:
+        """Return such texts of the items of a tuple or list at a place, or of arguments of one of these functions."""
 
     def computes(self, place: Place | None) -> bool:
         """Return whether the expression at a place is not a literal."""

@@ -54,7 +54,7 @@ from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.inference.store.identity_set import Once
 from shardlint.inference.summaries.call_cache import CallCache
-from shardlint.inference.syntax.units import NodePlace, Unit, text_at
+from shardlint.inference.syntax.units import NodePlace, Unit, is_computed, text_at, texts_at
 from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
@@ -375,12 +375,13 @@ class Interpreter:
         """Return the text at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
         return text_at(place)
 
+    def written_items(self, place: Place, functions: Set[str]) -> tuple[str | None, ...]:
+        """Return such texts of the items of a tuple or list at a place, or of arguments of one of these functions."""
+        return texts_at(place, functions)
+
     def computes(self, place: Place | None) -> bool:
         """Return whether the expression at a place is not a literal."""
-        if not isinstance(place, NodePlace):
-            return False
-        constant = isinstance(node := place.node, cst.Name) and node.value in ("False", "None")
-        return not constant and not isinstance(node, cst.BaseNumber | cst.BaseString | cst.Tuple | cst.List)
+        return is_computed(place)
 
     def running_method(self) -> tuple[ClassValue, Value] | None:
         """Return the class whose method runs and the method's first argument, or None elsewhere."""

@@ -7,7 +7,7 @@ misspelt names (see `typos`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 from typing import TypeVar, cast
 
 import libcst as cst
@@ -240,9 +240,38 @@ class NodePlace:
 
 def text_at(place: Place) -> str | None:
     """Return the text at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
-    if not isinstance(place, NodePlace) or not isinstance(
-        place.node, cst.Name | cst.Attribute | cst.Subscript
-    ):
+    return _text(place.unit, place.node) if isinstance(place, NodePlace) else None
+
+
+def texts_at(place: Place, functions: Set[str]) -> tuple[str | None, ...]:
+    """Return such texts of the items of a tuple or list at a place, or of the arguments of a call of one of
+    these functions or methods: of the items of the first that is a tuple or list, if there is one."""
+    if not isinstance(place, NodePlace):
+        return ()
+    node = place.node
+    items: tuple[str | None, ...] = ()
+    if isinstance(node, cst.Call):
+        name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+        if not isinstance(name, cst.Name) or name.value not in functions:
+            return ()
+        given = [arg.value for arg in node.args]
+        node = next((one for one in given if isinstance(one, cst.Tuple | cst.List)), node)
+        items = tuple(_text(place.unit, one) for one in given)
+    if isinstance(node, cst.Tuple | cst.List):
+        items = tuple(_text(place.unit, item.value) for item in node.elements)
+    return items
+
+
+def _text(unit: Unit, node: cst.CSTNode) -> str | None:
+    if not isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
         return None
-    text = place.unit.written(place.node)
+    text = unit.written(node)
     return text if len(text) <= _LONGEST_WRITTEN and "\n" not in text else None
+
+
+def is_computed(place: Place | None) -> bool:
+    """Return whether the expression at a place is not a literal."""
+    if not isinstance(place, NodePlace):
+        return False
+    constant = isinstance(node := place.node, cst.Name) and node.value in ("False", "None")
+    return not constant and not isinstance(node, cst.BaseNumber | cst.BaseString | cst.Tuple | cst.List)

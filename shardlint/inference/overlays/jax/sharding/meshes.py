@@ -57,6 +57,8 @@ from shardlint.model.spans import Place
 from shardlint.model.uses import ApiReference, Fact, MeshUse
 
 _ONE = Tuple((Const(1),))
+#: Functions that arrange devices by the sizes that they are given.
+_ARRANGING = frozenset({"reshape", "create_device_mesh"})
 #: The name of the sizes' parameter in each function.
 _SHAPES = {"make_mesh": "axis_shapes", "AbstractMesh": "axis_sizes", "create_device_mesh": "mesh_shape"}
 
@@ -146,6 +148,7 @@ def record_mesh(
             devices=devices,
             names_place=None if names is None else names_at,
             shape_place=shape_at,
+            written=call.interpreter.written_items(shape_at, _ARRANGING),
         )
     )
 
