@@ -214,7 +214,7 @@ class Evaluator(Protocol):
         """Return the text at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
 
     def written_items(self, place: Place, functions: Set[str]) -> tuple[str | None, ...]:
-        """Return such texts of the items of a tuple or list at a place, or of arguments of one of these functions."""
+        """Return such texts of a tuple's or list's items at a place, or of a call's arguments."""
 
     def computes(self, place: Place | None) -> bool:
         """Return whether the expression at a place is not a literal."""

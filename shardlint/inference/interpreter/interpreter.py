@@ -376,7 +376,7 @@ class Interpreter:
         return text_at(place)
 
     def written_items(self, place: Place, functions: Set[str]) -> tuple[str | None, ...]:
-        """Return such texts of the items of a tuple or list at a place, or of arguments of one of these functions."""
+        """Return such texts of a tuple's or list's items at a place, or of a call's arguments."""
         return texts_at(place, functions)
 
     def computes(self, place: Place | None) -> bool:
