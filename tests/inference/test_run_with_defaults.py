@@ -154,6 +154,36 @@ def test_jax_raises_what_is_warned_of() -> None:
             assert findings[0].message.endswith(f"(with {told})"), findings[0].message
 
 
+#: Arguments of a parser, what is made of them, and whether JAX refuses it whatever integer is given.
+INTEGERS = {
+    "'--rows', type=int, default=7": {"place(args.rows, axis='x')": True, "place(args.rows)": False},
+    "'--rows', type=int, required=True": {
+        "jax.device_put(jnp.ones(args.rows), NamedSharding(mesh, P(None, 'data')))": True,
+        "jax.device_put(jnp.ones(4 * args.rows), NamedSharding(mesh, P('model')))": False,
+        "jax.device_put(jnp.ones(4 * args.rows + 1), NamedSharding(mesh, P('model')))": True,
+        "jax.device_put(jnp.ones((3, args.rows)), NamedSharding(mesh, P('data')))": True,
+    },
+    "'--rows', type=int, default=7, choices=[4, 8]": {"place(args.rows)": False},
+    "'--rows', type=int, default=[7], nargs='+'": {"place(args.rows)": False},
+    "'--rows', type=int": {"place(args.rows or 4)": False},
+    "'--rows', default=7": {"place(int(args.rows))": False},
+}
+
+
+@pytest.mark.parametrize("argument", INTEGERS)
+def test_any_integer_may_be_given(argument: str) -> None:
+    head = f"{START}import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument({argument})\n"
+    for statement, refused in INTEGERS[argument].items():
+        programs = {
+            rows: f"{head}sys.argv += ['--rows', '{rows}']\nargs = parser.parse_args()\n{statement}\n"
+            for rows in ("1", "3", "8")
+        }
+        program = f"{head}args = parser.parse_args()\n{statement}\n"
+        errors = [finding for finding in check(program) if finding.severity is Severity.ERROR]
+        assert bool(errors) == refused
+        assert not errors or all(jax_raises(programs).values())
+
+
 def test_what_jax_accepts_is_reported_with_its_defaults() -> None:
     program = (
         f"{START}import argparse\nparser = argparse.ArgumentParser()\n"

@@ -20,13 +20,16 @@ from shardlint.inference.domain.values import (
     as_bool,
     as_items,
     as_str,
+    integer,
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.mutation import set_attribute
 from shardlint.inference.overlays.command_lines.defaults import PARSER, by_default, call_with_defaults
 from shardlint.inference.overlays.python.stdlib.records import NAMESPACE
+from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import Unknown
+from shardlint.model.origins import plain
 
 _PARSER = PARSER
 _PARSERS = ClassValue("ArgumentParser", (External(_PARSER),), {})
@@ -118,8 +121,23 @@ def _stored(call: Call, argument: LibraryObject, certain: bool) -> Value:
     return default if certain else by_default(option, default, argument.origin or call.place)
 
 
+def _given(held: LibraryObject) -> Value:
+    """Return what a parser stores for an argument that may be given: some integer, if it is of ``type=int``
+    and has to be given, or has an integer as its default."""
+    fields = held.fields
+    option, kind, default = as_str(fields["option"]) or "", fields.get("type"), fields.get("default")
+    single = fields.keys().isdisjoint({"action", "nargs", "choices"})
+    whole = isinstance(kind, External) and kind.name == "builtins.int"
+    is_set = isinstance(default, Const) and type(plain(default.value)) is int
+    needed = not option.startswith("-") or as_bool(fields.get("required", Const(False))) is True
+    if single and whole and (is_set or needed):
+        return integer(fresh(None))
+    return Unknown(f"what is given for `{option}`")
+
+
 def _parse(call: Call) -> Value:
-    """``parser.parse_args()`` with nothing on the command line."""
+    """``parser.parse_args()`` with nothing on the command line, or, without the program's defaults, with
+    something that is not known."""
     parser = call.args[0]
     given = call.argument(1, "args")
     items = None if given is None or is_none(given) else as_items(given)
@@ -128,13 +146,14 @@ def _parse(call: Call) -> Value:
         return Unknown("arguments that are given")
     if given is not None and not is_none(given) and items is None:
         return Unknown("arguments that are not known")
-    if not certain and not call.interpreter.settings.defaults:
-        return Unknown("what is on the command line")
-    attributes = {
-        name.removeprefix(_PREFIX): _stored(call, held, certain) if isinstance(held, LibraryObject) else held
-        for name, held in parser.attributes.items()
-        if name.startswith(_PREFIX)
-    }
+    known = certain or call.interpreter.settings.defaults
+    attributes: dict[str, Value] = {}
+    for name, held in parser.attributes.items():
+        if name.startswith(_PREFIX) and isinstance(held, LibraryObject):
+            stored = _stored(call, held, certain) if known else _given(held)
+            attributes[name.removeprefix(_PREFIX)] = stored
+        elif name.startswith(_PREFIX):
+            attributes[name.removeprefix(_PREFIX)] = held if known else Unknown("what is given")
     open_ = parser.forgotten or parser.opaque or _OPEN in parser.attributes
     return Instance(NAMESPACE, attributes, open_, call.place, call.interpreter.path)
 
