@@ -272,7 +272,7 @@ def _new_shape(draw: Draw, shape: tuple[int, ...]) -> tuple[int, ...]:
             dims[i : i + 2] = [dims[i] * dims[i + 1]]
         elif how == "split" and dims:
             i = draw.rng.randrange(len(dims))
-            part = draw.pick([n for n in range(1, dims[i] + 1) if dims[i] % n == 0])
+            part = draw.pick([n for n in range(1, dims[i] + 1) if dims[i] % n == 0] or [1])
             dims[i : i + 1] = [part, dims[i] // part]
         elif how == "one":
             dims.insert(draw.pick(range(len(dims) + 1)), 1)
@@ -461,6 +461,11 @@ STATEMENTS: tuple[Statement, ...] = (
         "lambda r, s: jnp.where(r > 0, r, s)", "jnp.dot", "lambda r, s: r @ s", "jnp.outer",
         "lambda r, s: jnp.stack([r, s])",
     )),
+    *(_pair(f"jax.vmap({body})({{x}}, {{y}})", 2) for body in (
+        "lambda r, s: r.at[jnp.argmax(s)].add(1)", "lambda r, s: r.at[jnp.argmax(r, 0)].set(s)",
+        "lambda r, s: jax.ops.segment_sum(r, s.astype(int), 4)",
+        "lambda r, s: jnp.zeros(r.shape).at[s.astype(int)].add(r)",
+    )),
     _pair("jax.vmap(jnp.add, in_axes=(0, None))({x}, {y})", 1),
     _pair("jax.jit(lambda r, s: r * s)({x}, {y})"),
     _pair("jax.value_and_grad(lambda r, s: (r @ s).sum())({x}.astype(float), {y}.astype(float))[1]", 1),
@@ -471,6 +476,17 @@ STATEMENTS: tuple[Statement, ...] = (
     _pair("jnp.einsum('ij,j->i', {x}, {y})", 1),
     _pair("{x}.at[0].set({y})", 1),
     _pair("{x}.at[1:].add({y}[1:])", 1),
+    *(_pair(t, 1) for t in (
+        "{x}.at[jnp.argmax({y}, axis=-1)].set(1)", "{x}.at[jnp.argmax({x}, axis=0)].add({y})",
+        "jax.ops.segment_sum({x}, jnp.arange({x}.shape[0]), 8)", "{x}.at[:, jnp.arange(2)].set({y}[:2])",
+        "jax.ops.segment_max({x}, {y}.astype(int), num_segments=4)",
+        "jax.ops.segment_sum({x}, jnp.argmax({x}.reshape({x}.shape[0], -1), axis=1), 4)",
+        "jnp.zeros({x}.shape).at[jnp.arange({x}.shape[0])].add({x})",
+    )),
+    _pair("{x}.at[jnp.argmax({y}, 0), jnp.argmax({x}, axis=-1), None].mul({y})", 2),
+    _pair("{x}.at[jnp.array([0, 1]), :1, 0].min({y})", 3),
+    _pair("{x}.at[0, :, jnp.argmax({y}, -1)].set(0)", 3),
+    _with_out("{x}.at[jnp.argmax({x}, 0)].add(1, out_sharding={out})"),
     _pair("{x}[jnp.argmax({y}, axis=-1)]", 1),
     _pair("jnp.take({x}, jnp.argmax({y}, axis=0), axis=-1)", 1),
     _pair("{x}[jnp.argmax({x})]", 1),

@@ -86,29 +86,34 @@ def _like(call: Call, a: Value | None, dtype: Value | None, shape: Value | None)
 
 
 def array(call: Call) -> Value:
-    """`array(object, dtype, ...)`, `asarray`: lists of numbers and arrays, or a copy."""
-    value, dtype, *rest = call.bind(
+    """`array(object, dtype, ...)`: lists of numbers and arrays, or a copy."""
+    value, dtype, _, _, least, *_ = call.bind(
         "object", dtype=None, copy=None, order=None, ndmin=None, subok=None, like=None, **_PLACEMENT
     )
-    devices = device_array(value) if is_numpy(call) and not given(dtype) and not given(rest[2]) else None
+    return _array(call, value, dtype, least)
+
+
+def asarray(call: Call) -> Value:
+    """`asarray(a, dtype)`: like `array`."""
+    value, dtype, *_ = call.bind("a", dtype=None, order=None, copy=None, like=None, **_PLACEMENT)
+    return _array(call, value, dtype, None)
+
+
+def _array(call: Call, value: Value | None, dtype: Value | None, rank: Value | None) -> Value:
+    """Return an array of lists of numbers and arrays, of this rank at least."""
+    devices = device_array(value) if is_numpy(call) and not given(dtype) and not given(rank) else None
     if devices is not None and (isinstance(value, Devices) or devices.ids):
         return replace(devices, numpy=True)
     x = operand(value, is_numpy(call))
     shape = x.shape
-    if given(rest[2]):
-        least = known_int(rest[2])
+    if given(rank):
+        least = known_int(rank)
         shape = (1,) * (least - len(known_rank(x))) + known_rank(x)
     if given(dtype):
         return result(call, shape, dtype_argument(dtype, None))
     if x.dtype is None or isinstance(value, Array | Const):
         return result(call, shape, x.dtype, x.weak)
     return result(call, shape, x.dtype, x.weak and shape == ())
-
-
-def asarray(call: Call) -> Value:
-    """`asarray(a, dtype)`: like `array`, but the first parameter is called ``a``."""
-    kwargs = {("object" if key == "a" else key): value for key, value in call.kwargs.items()}
-    return array(Call(call.interpreter, call.name, call.args, kwargs, call.place, call.opaque))
 
 
 def astype(call: Call) -> Value:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from shardlint.inference.overlays.jax import nn, numpy, random
 from shardlint.inference.overlays.jax.explicit.primitives import Rule
-from shardlint.inference.overlays.jax.explicit.rules import contractions, elementwise, indexing, layout
+from shardlint.inference.overlays.jax.explicit.rules import (
+    contractions,
+    elementwise,
+    indexing,
+    layout,
+    updates,
+)
 from shardlint.inference.overlays.jax.lax import convolution, functions, shapes
 from shardlint.inference.overlays.jax.numerics import images, scipy_linalg, segments, special
 from shardlint.inference.overlays.operations import Missing, Operation
@@ -39,7 +45,7 @@ SYNTAX: dict[str, Rule] = {
     "2 **": elementwise.raised,
     "2 @": contractions.at_operator,
     "[]": indexing.indexed,
-    **{f"at[].{name}": indexing.updated for name in _UPDATES.split()},
+    **{f"at[].{name}": updates.updated for name in _UPDATES.split()},
     "at[].get": indexing.gotten,
     "jax.Array.flatten": layout.ravel,
     "jax.Array.T": layout.reversed_axes,

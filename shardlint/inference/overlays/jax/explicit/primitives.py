@@ -29,6 +29,7 @@ from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, Shape, equal
 from shardlint.laws.core.values import Entry, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
+from shardlint.laws.versions.era import since
 
 #: A rule returns the types of a call's results, in order, as far as they are known.
 Rule = Callable[["Trace", Call], Union[ArrayType, Sequence[ArrayType]]]
@@ -355,9 +356,15 @@ class Trace:
             raise Refused(replace(verdict, exception="DuplicateSpecError")) from None
 
     def broadcast_to(self, x: ArrayType, shape: Shape, sharding: TypeSharding | None = None) -> ArrayType:
-        """`lax.broadcast_to`."""
+        """`lax.broadcast_to`, which since 0.10.0 splits what is whole, and changes nothing else."""
         if shape_of(x) == shape and (sharding is None or x.sharding == sharding):
             return x
+        if sharding is not None and since("0.10.0"):
+            wanted = (*sharding.spec.entries, *(None,) * (len(shape) - len(sharding.spec)))
+            for i, (own, entry) in enumerate(zip(entries_of(x), wanted[len(shape) - rank(x) :], strict=True)):
+                if own is not None and own != entry:
+                    detail = "an operand that is whole, or sharded as the result"
+                    raise self.refusal(Cause.CONFLICT, "ValueError", detail, i)
         return self.broadcast_in_dim(x, shape, range(len(shape) - rank(x), len(shape)), sharding)
 
     def at(self, x: ArrayType, axis: int) -> ArrayType:

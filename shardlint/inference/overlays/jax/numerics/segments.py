@@ -14,7 +14,7 @@ from shardlint.inference.overlays.arrays.operands import (
     size_of,
     unresolved,
 )
-from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
+from shardlint.inference.overlays.jax.explicit.rules.updates import segmented
 from shardlint.inference.overlays.operations import Operation, library_table
 
 
@@ -41,7 +41,7 @@ def _segments(call: Call) -> Value:
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
-        "segment_sum segment_prod segment_max segment_min", _segments, sharding=unclaimed, reads_values=True
+        "segment_sum segment_prod segment_max segment_min", _segments, sharding=segmented, reads_values=True
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Indexing as a slice, a dynamic slice or a gather (`jnp.indexing.rewriting_take`), `take`, and ``x.at``."""
+"""Indexing as a slice, a dynamic slice or a gather (`indexing.rewriting_take`), `take`, ``x.at[].get``."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ from shardlint.inference.overlays.jax.explicit.primitives import (
     shape_of,
 )
 from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
-from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.dims import Dim, Shape
-from shardlint.laws.core.values import Spec, entry_axes
+from shardlint.laws.core.values import entry_axes
 from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation import Window
 
-_FULL = Slice(Const(None), Const(None), Const(None))
+#: The index that takes a whole dimension.
+FULL = Slice(Const(None), Const(None), Const(None))
 
 
 def indexed(t: Trace, call: Call) -> ArrayType:
@@ -84,7 +85,7 @@ def spelled(key: Value, width: int) -> list[Value]:
     used = sum(not is_none(item) and not _is_dots(item) for item in items)
     if used > width or sum(map(_is_dots, items)) > 1:
         raise Open
-    rest: list[Value] = [_FULL] * (width - used)
+    rest: list[Value] = [FULL] * (width - used)
     if not any(map(_is_dots, items)):
         return [*items, *rest]
     at = next(i for i, item in enumerate(items) if _is_dots(item))
@@ -196,7 +197,7 @@ def _cut(t: Trace, x: ArrayType, items: Sequence[Value]) -> ArrayType:
 def _gathered(t: Trace, x: ArrayType, items: Sequence[Value]) -> ArrayType:
     """Index by one array of indices and whole slices."""
     arrays = [i for i, item in enumerate(items) if isinstance(item, Array)]
-    whole = all(isinstance(item, Array) or item == _FULL for item in items)
+    whole = all(isinstance(item, Array) or item == FULL for item in items)
     if len(arrays) != 1 or not whole:
         raise Open
     axis = arrays[0]
@@ -254,62 +255,14 @@ def take_along_axis(t: Trace, call: Call) -> ArrayType:
     return t.gather(x, found, window, (1,) * rank(x), shape)
 
 
-def updated(t: Trace, call: Call) -> ArrayType:
-    """``x.at[key].set(y)`` and its relatives: the operands are the array, the key and the update."""
-    array, key, update = call.args[:3]
-    out = call.kwargs.get("out_sharding")
-    x = t.operand(array)
-    if given(out):
-        return t.iota(shape_of(x), out)
-    items = spelled(key, rank(x))
-    y = t.operand(update)
-    starts: list[int] = []
-    collapsed: list[int] = []
-    window_axes: list[int] = []
-    shape: list[Dim] = []
-    added: list[int] = []
-    axis = -1
-    for item in items:
-        if is_none(item):
-            added.append(len(shape))
-            shape.append(1)
-            continue
-        axis += 1
-        size = shape_of(x)[axis]
-        kind = kind_of(item)
-        if kind == "slice" and isinstance(item, Slice):
-            if not is_none(item.step) and as_dim(item.step) != 1:
-                raise Open
-            length = sliced(size, item)
-            if not t.same(length, size):
-                starts.append(axis)
-            window_axes.append(axis)
-            shape.append(length)
-        elif kind in ("integer", "scalar"):
-            starts.append(axis)
-            collapsed.append(axis)
-        else:
-            raise Open
-    if any(t.same(size, 0) for size in shape):
-        raise Open
-    entries = [entries_of(x)[axis] for axis in window_axes]
-    for place in added:
-        entries.insert(place, None)
-    assert x.sharding is not None
-    wanted = TypeSharding(x.sharding.mesh or t.context, Spec(tuple(entries)))
-    spread = t.squeeze(t.broadcast_to(y, tuple(shape), wanted), added)
-    indices = t.iota((len(starts),))
-    window = Window(tuple(range(len(window_axes))), tuple(collapsed), tuple(starts))
-    return t.scatter(x, indices, spread, window)
-
-
 def gotten(t: Trace, call: Call) -> ArrayType:
-    """``x.at[key].get(out_sharding=)``."""
+    """``x.at[key].get(out_sharding=)``, which slices ignore."""
     array, key = call.args[:2]
-    x, out = t.operand(array), call.kwargs.get("out_sharding")
-    if not given(out):
-        return taken(t, x, key)
-    if {kind_of(item) for item in spelled(key, rank(x))} <= {"integer", "slice", "None", "scalar"}:
-        # Slices ignore out_sharding.
-        return taken(t, x, key)
-    return t.iota(t.result_shape(), out)
+    out = call.kwargs.get("out_sharding")
+    shape = array.shape if isinstance(array, Array) else None
+    if shape is None:
+        raise Open
+    kinds = {kind_of(item) for item in spelled(key, len(shape))} if given(out) else set()
+    if kinds - {"integer", "slice", "None", "scalar"}:
+        return t.iota(t.result_shape(), out)
+    return taken(t, t.operand(array), key)
