@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 
 import pytest
 from support.checking import check
@@ -77,6 +78,27 @@ def _program(rng: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
+#: Gradients of a whole shard_map ``outer(w, d)``.
+OUTSIDE = (
+    "jax.grad(outer)({args})", "jax.value_and_grad(outer, argnums=(0, 1))({args})", "outer({args})",
+    "jax.jit(jax.grad(lambda w, d: outer(w, d) * 2, argnums=1))({args})",
+    "jax.grad(lambda w: outer(jnp.sin(w), jnp.ones(16)))(jnp.ones(()))",
+    "jax.grad(lambda w, d: outer(w, d) + w)({args})",
+)  # fmt: skip
+
+
+def _program_outside(rng: random.Random) -> str:
+    """A program that differentiates a shard_map, whose body calls the function."""
+    lines = [HEADER.format(w=rng.choice(OF_W), d=rng.choice(OF_D)).rstrip()]
+    specs, axes = rng.choice((("P()", "x"), ("P('x')", "x"), ("P('x')", "x"), ("P(('x', 'y'))", "xy")))
+    found = f"jnp.sum({rng.choice(VALUES)})"
+    summed = found if specs == "P()" else f"lax.psum({found} + d.sum(), {tuple(axes)})"
+    lines += ["def body(w, d):", f"    return {summed}"]
+    lines.append(f"outer = jax.shard_map(body, mesh=mesh, in_specs=(P(), {specs}), out_specs=P())")
+    lines.append(rng.choice(OUTSIDE).format(args="jnp.ones(()), jnp.ones(16)"))
+    return "\n".join(lines) + "\n"
+
+
 def _refusal(program: str) -> str | None:
     """Return the message with which JAX refuses a rule of a custom derivative, or None."""
     try:
@@ -95,18 +117,19 @@ def _differ_in_shape(message: str) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_rules_are_refused_as_by_jax() -> None:
+@pytest.mark.parametrize(("draw", "share"), [(_program, 1), (_program_outside, 1 / 3)])
+def test_rules_are_refused_as_by_jax(draw: Callable[[random.Random], str], share: float) -> None:
     rng = random.Random(5)
     found, missed = 0, []
-    for _ in range(size("SHARDLINT_CUSTOM_DERIVATIVES", 150, 800)):
-        program = _program(rng)
+    for _ in range(round(share * size("SHARDLINT_CUSTOM_DERIVATIVES", 150, 800))):
+        program = draw(rng)
         due = _refusal(program)
         said = any(one.code == "SHL308" and one.severity == "error" for one in check(program))
         assert due is not None or not said, program
         found += said
         missed += [program] * (due is not None and not said and not _differ_in_shape(due))
     assert found > 4 * len(missed), "\n\n".join(missed)
-    assert found > 15
+    assert found > 15 * share
 
 
 def _runs(program: str) -> bool:
