@@ -329,6 +329,25 @@ def _einsum(draw: Draw, program: Program, shapes: Shapes) -> str | None:
     return f'jnp.einsum("{",".join(terms)}->{"".join(kept)}", {found[0]}, {other[0]}{out})'
 
 
+def _chain(draw: Draw, program: Program, shapes: Shapes) -> str | None:
+    """A contraction of three operands, of which two are whole, mostly."""
+    found = _array(draw, shapes, 2)
+    if found is None:
+        return None
+    name, shape = found
+    i, j = draw.rng.sample(range(len(shape)), 2)
+    letters = "ijkl"[: len(shape)]
+    if len(shape) > len(letters):
+        return None
+    out = letters.replace(letters[i], "m").replace(letters[j], "n") if draw.chance(0.7) else letters
+    first = f"{name}.T.sum() * jnp.ones((4, {shape[i]}))"
+    second = f"jnp.ones(({shape[j]}, 2))" if draw.chance(0.7) else name
+    term = f"{letters[j]}n" if second != name else letters
+    if second == name and "n" in out:
+        return None
+    return f'jnp.einsum("{letters},m{letters[i]},{term}->{out}", {name}, {first}, {second})'
+
+
 def _reshard(draw: Draw, program: Program, shapes: Shapes) -> str | None:
     found = _array(draw, shapes)
     return None if found is None else f"reshard({found[0]}, {_spec_text(program, draw, found[1])})"
@@ -495,6 +514,7 @@ STATEMENTS: tuple[Statement, ...] = (
     _with_out("jax.random.normal(jax.random.key(0), {shape}, out_sharding={out})"),
     _with_out("{x}.at[0].set(1, out_sharding={out})"),
     *[_einsum] * 8,
+    _chain,
     *[_reshard] * 3,
     *[_concatenation] * 4,
     *[_dot_general] * 2,

@@ -24,6 +24,7 @@ def generator(name: str) -> Generator | None:
     name = REMOVED.get(name, name)
     for prefix, cases in (
         ("jax.numpy.", cases_numpy.SHARED),
+        ("jax.lax.linalg.", cases_scipy.LAX_LINALG),
         ("jax.lax.", {**cases_lax.LAX, **cases_jax.CONTROL}),
         ("jax.random.", cases_jax.RANDOM),
         ("jax.nn.", cases_jax.NN),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cases_lax import one
 from cases_products import pair, solve, square
 from overlay_harness import Case, Draw, Generator, dims
@@ -27,6 +29,23 @@ LINALG: dict[str, Generator] = {
     **dict.fromkeys(("solve", "solve_triangular"), solve),
     "cho_solve": factored,
     "lu_solve": pivoted,
+    "lu_factor": square,
+}
+
+
+def floats(generator: Generator) -> Generator:
+    """The same operands, of floats."""
+
+    def draw(d: Draw) -> Case:
+        args, kwargs = generator(d)
+        return [replace(arg, dtype="float32") if isinstance(arg, Array) else arg for arg in args], kwargs
+
+    return draw
+
+
+LAX_LINALG: dict[str, Generator] = {
+    **dict.fromkeys(("cholesky", "eigh", "lu", "qr"), floats(square)),
+    "triangular_solve": floats(solve),
 }
 
 

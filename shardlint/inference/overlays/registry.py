@@ -30,7 +30,7 @@ _BASE = (
     "python.stdlib.literals",
     "python.stdlib.regex", "python.stdlib.imports", "python.stdlib.mocks", "jax.tree_paths",
     "numpy.functions", "numpy.types", "jax.numpy",
-    "jax.lax.functions",
+    "jax.lax.functions", "jax.lax.linalg",
     "jax.lax.convolution", "jax.lax.control_flow", "jax.nn", "jax.random", "jax.initializers", "jax.tree",
     "jax.sharding.specs", "jax.sharding.shardings", "jax.sharding.meshes", "jax.sharding.devices",
     "jax.configuration", "jax.callbacks",

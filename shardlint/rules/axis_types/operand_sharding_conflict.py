@@ -62,16 +62,15 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.operations import wanted_text
 
 _WAY_OUT = "jax.sharding.reshard brings one to the sharding of the other"
+_WAY_OUT_OF_ONE = "reshard it, or leave it to the compiler: jax.sharding.auto_axes(f, out_sharding=P(...))"
 
 
 def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report operands whose shardings conflict."""
     verdict = use.verdict
     if isinstance(verdict, Rejected) and verdict.cause is Cause.CONFLICT:
-        yield Problem(
-            f"{wanted_text(use, verdict)}; {_WAY_OUT}",
-            use.place,
-        )
+        way_out = _WAY_OUT_OF_ONE if len(use.operands) == 1 else _WAY_OUT
+        yield Problem(f"{wanted_text(use, verdict)}; {way_out}", use.place)
 
 
 RULE = Rule(

@@ -28,9 +28,9 @@ from shardlint.inference.overlays.arrays.operands import (
     truth,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.jax.explicit.rules import contractions as contraction_rules
 from shardlint.inference.overlays.jax.explicit.rules import einsum as einsum_rules
+from shardlint.inference.overlays.jax.explicit.rules import linalg as linalg_rules
 from shardlint.inference.overlays.operations import MISSING, Operation
 from shardlint.laws.core.dims import Dim, Shape, fresh, product
 
@@ -326,12 +326,18 @@ def solve(call: Call) -> Value:
     """`linalg.solve(a, b)`: a result of the shape of b, which is a vector only if its rank is 1."""
     a, b = call.bind("a", "b")
     x, y = operands([a, b], is_numpy(call))
-    first, second = known_rank(x), known_rank(y)
-    if len(first) != 2 or len(second) not in (1, 2):
-        unresolved("batches")
-    same_dim((*first, second[0]))
+    shape = solution(known_rank(x), known_rank(y), vector=len(known_rank(y)) == 1)
     dtype, _ = mixed(call, [x, y])
-    return result(call, second, floating(dtype, is_numpy(call)))
+    return result(call, shape, floating(dtype, is_numpy(call)))
+
+
+def solution(a: Shape, b: Shape, *, vector: bool) -> Shape:
+    """Return the shape of the solution of systems of equations, whose right sides are vectors or matrices."""
+    own = 1 if vector else 2
+    if len(a) < 2 or len(b) < own:
+        unresolved("operands without matrices")
+    same_dim((*a[-2:], b[-own]))
+    return (*(broadcast([a[:-2], b[:-own]]) or ()), *b[-own:])
 
 
 def qr(call: Call) -> Value:
@@ -341,11 +347,13 @@ def qr(call: Call) -> Value:
     shape, how = known_rank(x), as_str(mode)
     if len(shape) < 2:
         reject("rank below 2")
-    if how not in ("reduced", "complete"):
+    if how not in ("reduced", "complete", "r"):
         unresolved("the mode")
     *batch, m, n = shape
     inside = m if how == "complete" else minimum(m, n)
     dtype = floating(x.dtype, is_numpy(call))
+    if how == "r":
+        return result(call, (*batch, inside, n), dtype)
     pair = (result(call, (*batch, m, inside), dtype), result(call, (*batch, inside, n), dtype))
     return Tuple(pair, fields=("Q", "R"))
 
@@ -408,15 +416,32 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("cross", cross, sharding=contraction_rules.cross, reads_values=True),
     Operation("convolve", convolve, sharding=MISSING, reads_values=True),
     Operation("linalg.multi_dot", multi_dot, sharding=contraction_rules.multi_dot, reads_values=True),
+    Operation("linalg.inv", square_like, sharding=linalg_rules.inverse, reads_values=True, gathered=matrices),
     Operation(
-        "linalg.inv linalg.cholesky", square_like, sharding=MISSING, reads_values=True, gathered=matrices
+        "linalg.cholesky", square_like, sharding=linalg_rules.cholesky, reads_values=True, gathered=matrices
     ),
-    Operation("linalg.det", determinant, sharding=MISSING, reads_values=True, gathered=matrices),
-    Operation("linalg.slogdet", log_determinant, sharding=unclaimed, reads_values=True, gathered=matrices),
-    Operation("linalg.eigh", eigh, sharding=MISSING, reads_values=True, gathered=matrices),
-    Operation("linalg.eigvalsh", eigenvalues, sharding=unclaimed, reads_values=True, gathered=matrices),
-    Operation("linalg.pinv", pseudo_inverse, sharding=unclaimed, reads_values=True, gathered=matrices),
-    Operation("linalg.solve", solve, sharding=MISSING, reads_values=True, gathered=matrices),
-    Operation("linalg.qr", qr, sharding=MISSING, reads_values=True, gathered=matrices),
-    Operation("linalg.svd", svd, sharding=MISSING, reads_values=True, gathered=matrices),
+    Operation(
+        "linalg.det", determinant, sharding=linalg_rules.determinant, reads_values=True, gathered=matrices
+    ),
+    Operation(
+        "linalg.slogdet",
+        log_determinant,
+        sharding=linalg_rules.determinant,
+        reads_values=True,
+        gathered=matrices,
+    ),
+    Operation("linalg.eigh", eigh, sharding=linalg_rules.symmetric, reads_values=True, gathered=matrices),
+    Operation(
+        "linalg.eigvalsh", eigenvalues, sharding=linalg_rules.symmetric, reads_values=True, gathered=matrices
+    ),
+    Operation(
+        "linalg.pinv",
+        pseudo_inverse,
+        sharding=linalg_rules.pseudo_inverse,
+        reads_values=True,
+        gathered=matrices,
+    ),
+    Operation("linalg.solve", solve, sharding=linalg_rules.solve, reads_values=True, gathered=matrices),
+    Operation("linalg.qr", qr, sharding=linalg_rules.decomposed, reads_values=True, gathered=matrices),
+    Operation("linalg.svd", svd, sharding=linalg_rules.decomposed, reads_values=True, gathered=matrices),
 )

@@ -11,7 +11,7 @@ from shardlint.inference.overlays.jax.explicit.rules import (
     layout,
     updates,
 )
-from shardlint.inference.overlays.jax.lax import convolution, functions, shapes
+from shardlint.inference.overlays.jax.lax import convolution, functions, linalg, shapes
 from shardlint.inference.overlays.jax.numerics import images, scipy_linalg, segments, special
 from shardlint.inference.overlays.operations import Missing, Operation
 
@@ -23,6 +23,7 @@ OPERATIONS: dict[str, Operation] = {
         ("jax.lax", functions.OPERATIONS),
         ("jax.lax", shapes.OPERATIONS),
         ("jax.lax", convolution.OPERATIONS),
+        ("jax.lax.linalg", linalg.OPERATIONS),
         ("jax.nn", nn.OPERATIONS),
         ("jax.scipy.special", nn.SCIPY),
         ("jax.scipy.special", special.OPERATIONS),

@@ -297,6 +297,17 @@ class Trace:
         """`lax.scatter` and its relatives."""
         return self._typed(shape_of(x), laws.scatter(self.context, x, indices, updates, window))
 
+    def linalg(self, x: ArrayType, shape: Shape) -> ArrayType:
+        """A primitive of `lax.linalg` that takes matrices apart: a result of this shape."""
+        return self._typed(shape, laws.linalg(self.context, [x], (2,), len(shape)))
+
+    def triangular_solve(
+        self, a: ArrayType, b: ArrayType, *, transpose: bool, left: bool = True
+    ) -> ArrayType:
+        """`lax.linalg.triangular_solve`."""
+        found = laws.triangular_solve(self.context, a, b, left_side=left, transpose_a=transpose)
+        return self._typed(shape_of(b), found)
+
     def convolve(
         self, x: ArrayType, kernel: ArrayType, shape: Shape, feature: int, out: Value | None
     ) -> ArrayType:

@@ -1,6 +1,6 @@
 """`jnp.einsum` of one or two operands (`jnp.einsum._einsum`): sums, then a contraction, then a transpose.
 
-With more operands the optimizer chooses the order, and only an ``out_sharding`` determines the result's type.
+With more operands the optimizer chooses the order: the result's type is known if it is the same in any.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from shardlint.inference.domain.values import Value, as_str
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import given
-from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, rank, shape_of
-from shardlint.laws.core.array_types import ArrayType
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Trace, dimensions, rank, shape_of
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import Entry, Mesh, Spec, entry_axes
 
 #: Letters for the dimensions of an ellipsis, aligned at the last one.
 _HIDDEN = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -32,7 +34,7 @@ def einsum(t: Trace, call: Call) -> ArrayType:
         return _together(t, operands, inputs, output, out)
     if given(out):
         return t.iota(t.result_shape(), out)
-    raise Open
+    return _in_any_order(t, operands, inputs, output)
 
 
 def written_out(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]:
@@ -95,6 +97,30 @@ def _together(
         a, b, (pairs[0], pairs[1]), (batches[0], batches[1]), out, order=[output.index(n) for n in names]
     )
     return _ordered(t, found, names, output)
+
+
+def _in_any_order(t: Trace, operands: list[ArrayType], inputs: list[str], output: str) -> ArrayType:
+    """Contract operands of which all agree along each letter, and sum over none that is sharded: in whatever
+    order, nothing is in doubt."""
+    entries: dict[str, Entry] = {}
+    sizes: dict[str, Dim] = {}
+    meshes: set[Mesh] = set()
+    for x, names in zip(operands, inputs, strict=True):
+        if x.sharding is None or x.sharding.spec.unreduced or x.sharding.spec.reduced:
+            raise Open
+        if x.sharding.mesh is not None:
+            meshes.add(x.sharding.mesh)
+        if len(names) > len(set(names)):
+            raise Open
+        for name, (size, entry) in zip(names, dimensions(x), strict=True):
+            if entries.setdefault(name, entry) != entry or not t.same(sizes.setdefault(name, size), size):
+                raise Open
+    axes = [axis for entry in entries.values() for axis in entry_axes(entry)]
+    summed = any(entry is not None for name, entry in entries.items() if name not in output)
+    if summed or len(axes) > len(set(axes)) or len(meshes) != 1 or not set(output) <= entries.keys():
+        raise Open
+    typed = TypeSharding(meshes.pop(), Spec(tuple(entries[name] for name in output)))
+    return ArrayType(tuple(sizes[name] for name in output), None, typed)
 
 
 def _without_singles(
