@@ -2,8 +2,9 @@
 
 ## What it does
 Finds results of a `shard_map` with `check_vma=False` that vary over a mesh axis which their `out_specs` do
-not name; `flax.jax_utils.unreplicate` of numbers that a `pmap` returned different on each device; and copies
-of `flax.jax_utils.replicate` that the program replaces by such numbers (`state, loss = step(state, batch)`).
+not name; results of a `pmap` that differ from device to device, and for which its `out_axes` are None;
+`flax.jax_utils.unreplicate` of such numbers; and copies of `flax.jax_utils.replicate` that the program
+replaces by such numbers (`state, loss = step(state, batch)`).
 
 ## Why is this bad?
 Each device along the axis holds another value, and the spec promises one value for all of them. With the
@@ -47,9 +48,9 @@ total(jnp.ones((8, 4)))
 ```
 
 ## What JAX says
-Nothing. With `check_vma=True`, the default, `shard_map` raises `ValueError` (JAX 0.10.2). What devices have
-exchanged by other means than a reduction, as by `ppermute`, is not taken to differ. Of what a `pmap` returns
-only numbers are told, and not keys, which are to differ.
+Nothing. With `check_vma=True`, the default, `shard_map` raises `ValueError`; `pmap` has no such check (JAX
+0.10.2, 0.12.0.1). What devices have exchanged by other means than a reduction, as by `ppermute`, is not taken
+to differ. Of what a `pmap` returns only numbers are told, and not keys, which are to differ.
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/shard_map.html
@@ -79,6 +80,12 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
         yield Problem(
             f"{use.silent}, and the first device's is taken for that of all; reduce it there with "
             "jax.lax.pmean or psum",
+            use.place,
+        )
+    elif use.silent is not None and use.function == "jax.pmap(out_axes=None)":
+        yield Problem(
+            f"{use.silent}, and None in out_axes keeps the first device's, without those of the others; "
+            "reduce it in the function with jax.lax.pmean or psum, or give it an axis in out_axes",
             use.place,
         )
     elif use.silent is not None and use.function == "jax.pmap(drifting)":

@@ -279,7 +279,9 @@ def traced(tree: Value, trees: Trees | None = None) -> Value:
         traced_array = replace(
             array, dtype=dtype, numpy=False, struct=False, typed=typed, committed=None, memory=memory
         )
-        return replace(traced_array.vary(CONSTANT), laid=array.laid) if array.numpy else traced_array
+        if array.numpy and not array.equal:
+            traced_array = replace(traced_array.vary(CONSTANT), laid=array.laid)
+        return traced_array
 
     return map_arrays(tree, trace, NO_PATH, several=True, trees=trees)
 

@@ -14,6 +14,9 @@ from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, NO_TRAITS, UNKNOWN, Axes, Trait, Variation
 from shardlint.model.uses import OperationUse
 
+#: The name that JAX gives the devices of a `pmap` without one (JAX 0.10.2).
+UNNAMED = "_internal_pmap_axis_name"
+
 
 class Mapped:
     """The arrays that one call maps over, and the axes along which their mapped dimensions are sharded.
@@ -48,13 +51,17 @@ class Mapped:
         if self.axis is None:
             examples = {(Trait.EXAMPLE, axis) for axis in self.split}
             return replace(one, traits=one.traits | examples) if examples else one
-        axes, held = frozenset({self.axis}), CONSTANT if stack.numpy else stack.variation
+        axes, held = frozenset({self.axis}), stack.variation
+        if stack.numpy and COPIES not in held.equal:
+            held = CONSTANT
         if COPIES in held.equal:
             return one.vary(replace(held, equal=held.equal - {COPIES}))
         if held.perhaps is None:
             return one.vary(UNKNOWN)
-        others = frozenset(trait for trait in held.traits if trait != UNLIKE)
-        return one.vary(replace(held.over(axes), traits=others | {(Trait.SPLIT, self.axis)}))
+        traits = frozenset(trait for trait in held.traits if trait != UNLIKE)
+        # What is drawn inside needs a name to fold in.
+        traits |= NO_TRAITS if self.axis == UNNAMED else {(Trait.SPLIT, self.axis)}
+        return one.vary(replace(held.over(axes), traits=traits))
 
     def outside(self, variation: Variation) -> Variation:
         """Return the variation of a stack of results, which outside of a `pmap` varies over nothing. That all
@@ -69,6 +76,14 @@ class Mapped:
         perhaps = variation.perhaps - axes if surely and variation.perhaps is not None else None
         traits = frozenset({UNLIKE}) if surely else NO_TRAITS
         return replace(variation, surely=variation.surely - axes, perhaps=perhaps, traits=traits)
+
+    def first(self, variation: Variation) -> Variation:
+        """Return the variation of a result of a `pmap` of which the first device's is taken for that of all
+        (None in its out_axes)."""
+        axes = NO_AXES if self.axis is None else frozenset({self.axis})
+        perhaps = None if variation.perhaps is None else variation.perhaps - axes
+        traits = frozenset(trait for trait in variation.traits if trait[1] not in axes)
+        return Variation(variation.surely - axes, perhaps, variation.equal - axes, traits)
 
     @property
     def entry(self) -> Entry:

@@ -24,7 +24,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.type_conversion import in_type, struct_type
-from shardlint.inference.overlays.jax.explicit.vmap import Mapped
+from shardlint.inference.overlays.jax.explicit.vmap import UNNAMED, Mapped
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_means, note_multiplied
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import without_dimension
 from shardlint.inference.overlays.jax.transforms.jit import function_name
@@ -33,10 +33,12 @@ from shardlint.inference.overlays.jax.transforms.spmd_axis_name import (
     refuse_constraints,
     refuse_reshards,
 )
+from shardlint.inference.overlays.jax.transforms.stacked_copies import note_dropped
 from shardlint.inference.overlays.jax.transforms.vmap_arguments import mapped_axes, refuse_mapping
 from shardlint.inference.overlays.pytrees.prefixes import (
     arrays_at,
     arrays_in,
+    leaves_in,
     map_arrays,
     traced,
     untyped,
@@ -144,7 +146,10 @@ def _mapped(
     if len(axes) != len(call.args) or None in static:
         axes, static = (Unknown("in_axes"),) * len(call.args), frozenset()
     sizes: list[Dim] = []
-    devices = as_str(options["axis_name"]) if over_devices else None
+    axis_name = options["axis_name"]
+    if over_devices and (axis_name is None or is_none(axis_name)) and any(map(is_none, leaves_in(out_axes))):
+        axis_name = Const(UNNAMED)
+    devices = as_str(axis_name) if over_devices else None
     mapped = Mapped(devices, mapped_axes(call, axes))
     args = [
         arg if i in static else _strip(prepare(arg), axis, sizes, mapped)
@@ -164,7 +169,7 @@ def _mapped(
     if refuse_reshards(call, function, args, over, mapped.entry):
         return Unknown("vmap of a reshard that names its mapped axis")
     before = len(call.interpreter.uses)
-    result = _named(call, function, args, kwargs, size, options["axis_name"], mapped)
+    result = _named(call, function, args, kwargs, size, axis_name, mapped)
     if not over_devices and options.get("spmd_axis_name") is None:
         numbers = [as_int(axis) for axis in axes]
         note_unnamed(call, function, call.args, args, numbers, call.interpreter.uses[before:])
@@ -173,6 +178,7 @@ def _mapped(
             name = f"{'result' if path else 'the result'}{path} of `{function_name(function)}`"
             note_multiplied(call, array, (mapped.axis,), name, "inside pmap")
             note_means(call, array, (Trait.MEANS, Trait.GRADIENT), {mapped.axis: size}, name, "jax.pmap")
+        note_dropped(call, result, out_axes, mapped.axis, function_name(function))
     return _put_axis(result, out_axes, size, mapped)
 
 
@@ -233,8 +239,15 @@ def _put_axis(tree: Value, axis: Value, size: Dim, mapped: Mapped) -> Value:
     if nested is not None and items is not None and len(items) == len(nested):
         pairs = zip(items, nested, strict=True)
         return Tuple(tuple(_put_axis(item, one, size, mapped) for item, one in pairs))
+    if isinstance(axis, DictValue) and isinstance(tree, DictValue) and axis.items and tree.items:
+        unknown = Unknown("out_axes")
+        return DictValue(
+            {k: _put_axis(v, axis.items.get(k, unknown), size, mapped) for k, v in tree.items.items()}
+        )
     if is_none(axis):
-        return tree
+        if mapped.axis is None:
+            return tree
+        return map_arrays(tree, lambda array, _: array.vary(mapped.first(array.variation)))
     number = as_int(axis)
 
     def put(array: Array, _: str) -> Value:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shardlint.inference.domain.values import (
     Array,
+    DictValue,
     MeshValue,
     ShardingValue,
     SpecValue,
     Value,
     as_int,
     as_items,
+    is_none,
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
@@ -57,7 +59,7 @@ def stacked(call: Call, result: Value) -> Value:
     """Return the result of a call outside of jit, marked if it has copies of one array along its first
     dimension."""
     name = call.name.rpartition(".")[2]
-    if name not in _STACKING or not isinstance(result, Array) or not result.shape or result.numpy:
+    if name not in _STACKING or not isinstance(result, Array) or not result.shape:
         return result
     return result.vary(EQUAL) if call.args and _is_of_copies(call, name, call.args[0], result) else result
 
@@ -135,6 +137,41 @@ def note_unlike(call: Call, tree: Value, parameter: str = "tree") -> None:
             return
 
 
+def note_dropped(call: Call, result: Value, out_axes: Value, axis: str, name: str) -> None:
+    """Record a result of a `pmap` that differs from device to device, and of which None in out_axes keeps the
+    first device's only; ``axis`` are the devices. Keys are to differ."""
+    for array, path in _unmapped(result, out_axes, ""):
+        if axis in array.variation.surely and _is_numeric(array):
+            of = f"`{name}`"
+            what = f"result{path} of {of}" if path else f"the result of {of}"
+            facts = [Fact("the result is computed here", array.origin)] if array.origin is not None else []
+            silent = f"{what} differs from device to device"
+            record_of_value(
+                call.interpreter,
+                "jax.pmap(out_axes=None)",
+                Accepted(),
+                call.place,
+                facts=facts,
+                silent=silent,
+            )
+            return
+
+
+def _unmapped(tree: Value, axes: Value, path: str) -> Iterator[tuple[Array, str]]:
+    """Yield the arrays of a result for which out_axes hold None, each with its path."""
+    if is_none(axes):
+        yield from arrays_at(tree, path=path)
+        return
+    pairs: dict[object, tuple[Value, Value]] = {}
+    if isinstance(axes, DictValue) and isinstance(tree, DictValue):
+        given = axes.items or {}
+        pairs = {key: (item, given[key]) for key, item in (tree.items or {}).items() if key in given}
+    elif (given_items := as_items(axes)) is not None and (items := as_items(tree)) is not None:
+        pairs = dict(enumerate(zip(items, given_items, strict=False)))
+    for key, (item, axis) in pairs.items():
+        yield from _unmapped(item, axis, f"{path}[{key!r}]")
+
+
 def note_drift(interpreter: Evaluator, given: Value, returned: Value, name: str, place: Place) -> None:
     """Record that numbers that differ from device to device take the place of a tree of copies, of some
     surely and of the others perhaps, or have done so in a loop."""
@@ -155,6 +192,11 @@ def note_drift(interpreter: Evaluator, given: Value, returned: Value, name: str,
 
 def _is_copied(array: Array) -> bool:
     return COPIES in array.equal or DRIFTING in array.traits
+
+
+def _is_numeric(array: Array) -> bool:
+    """Return whether an array holds numbers or truth values, and no keys."""
+    return (array.dtype or "").startswith(("float", "bfloat", "int", "bool", "complex"))
 
 
 def _is_number(array: Array) -> bool:
