@@ -41,6 +41,8 @@ from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 
 _PREFIX = "equinox.nn."
+#: The final activation of an `MLP` that is given none.
+_SAME = External("jax.nn.identity")
 
 
 @dataclass(slots=True)
@@ -173,7 +175,8 @@ def _mlp(b: Build) -> dict[str, Value]:
         b.layer("Linear", in_features=inner, out_features=outer, use_bias=Const(bias))
         for (inner, outer), bias in zip(pairwise(sizes), biases, strict=True)
     ]
-    return {"layers": Tuple(tuple(layers))}
+    activation, final = b.args.get("activation", External("jax.nn.relu")), b.args.get("final_activation")
+    return {"layers": Tuple(tuple(layers)), "activation": activation, "final_activation": final or _SAME}
 
 
 def _mlp_call(f: Forward) -> Value:
@@ -183,7 +186,7 @@ def _mlp_call(f: Forward) -> Value:
     layers = as_items(f.layer.fields["layers"]) or ()
     for number, layer in enumerate(layers):
         x = f.call.interpreter.call(layer, [x], {}, f.call.place)
-        activated = final is not None if number == len(layers) - 1 else True
+        activated = final is not _SAME if number == len(layers) - 1 else True
         if activated and isinstance(x, Array):
             x = Array(x.shape, x.dtype)
     return x
@@ -401,7 +404,7 @@ LAYERS: dict[str, Layer] = {
         _parameters(
             "in_size out_size width_size depth activation final_activation use_bias use_final_bias dtype"
         ),
-        ("layers",),
+        ("layers", "activation", "final_activation"),
         _mlp,
         _mlp_call,
     ),
@@ -448,7 +451,7 @@ LAYERS: dict[str, Layer] = {
     ),
     "Dropout": Layer(("p", "inference"), (), _nothing, _dropout),
     "Sequential": Layer(("layers",), ("layers",), _sequential, _sequential_call),
-    "Lambda": Layer(("fn",), (), _nothing, _lambda_call),
+    "Lambda": Layer(("fn",), ("fn",), _nothing, _lambda_call),
 }  # fmt: skip
 
 TABLE: dict[str, Transfer] = table(_PREFIX, {name: _construct(name) for name in LAYERS})

@@ -44,6 +44,7 @@ from shardlint.inference.overlays.equinox.layers import TABLE as LAYERS
 from shardlint.inference.overlays.jax.sharding.placement import constrained
 from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.pytrees.nodes import map_parts
+from shardlint.inference.overlays.pytrees.strange_leaves import strange
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
 
@@ -121,7 +122,7 @@ def _is_number(value: Value) -> bool:
 
 
 def _is_static(value: Value) -> bool:
-    return _is_number(value) or (isinstance(value, Array) and value.struct)
+    return _is_number(value) or strange(value) is not None or (isinstance(value, Array) and value.struct)
 
 
 def _is_not_differentiated(value: Value) -> bool:

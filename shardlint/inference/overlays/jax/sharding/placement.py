@@ -56,6 +56,7 @@ from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_cons
 from shardlint.inference.overlays.jax.transforms.taint import followed
 from shardlint.inference.overlays.pytrees.nodes import parts
 from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, map_prefix, mismatch, traced
+from shardlint.inference.overlays.pytrees.strange_leaves import refuse_leaves
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Shape, equal
@@ -116,6 +117,8 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
 def _device_put(call: Call) -> Value:
     tree, device, *_ = call.bind("x", device=None, src=None, donate=None, may_alias=None)
     assert tree is not None
+    if refuse_leaves(call, "jax.device_put", tree, call.place_of(0, "x"), structs=True):
+        return Unknown("JAX rejects a leaf that is no array")
     if device is None or is_none(device):
         return traced(tree)
     if (moved := put_in_space(call, traced(tree), device)) is not None:

@@ -21,7 +21,6 @@ from shardlint.inference.domain.values import (
     Partial,
     SetValue,
     ShardingValue,
-    SpecValue,
     Tuple,
     Value,
     as_int,
@@ -42,7 +41,6 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     place_array,
     place_unknown,
     record_mismatch,
-    rejected_at,
 )
 from shardlint.inference.overlays.jax.transforms import jit_results
 from shardlint.inference.overlays.jax.transforms.ahead_of_time import ahead_of_time
@@ -63,8 +61,10 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     is_used,
     judge_structs,
     lowers,
+    refuse_arguments,
     refuse_keywords,
     refuse_options,
+    rejected_at_once,
     runs,
 )
 from shardlint.inference.overlays.jax.transforms.jit_devices import check_devices, lying_with
@@ -75,7 +75,6 @@ from shardlint.inference.overlays.pytrees.prefixes import (
     NO_PATH,
     arrays_at,
     is_leaf,
-    leaves_in,
     map_arrays,
     map_prefix,
     mismatch,
@@ -123,7 +122,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         if given(shardings):
             assert shardings is not None
             with _meshes(call.interpreter, call.name):
-                if _rejected_at_once(call, api, shardings):
+                if rejected_at_once(call, api, shardings):
                     return Unknown("JAX rejects these shardings")
 
     def run(inner: Call, held: list[Argument] | None = None) -> Value:
@@ -133,6 +132,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             return interpreter.call(function, args, inner.kwargs, inner.place, inner.opaque)
         before = len(interpreter.uses)
         dynamic = None if static is None else [i for i in range(len(args)) if i not in static[0]]
+        names = frozenset() if static is None else static[1]
         places = {i: inner.place_of(i, "") for i in range(len(args))}
         arguments: list[Argument] | None = []
         outermost = interpreter.context.in_jit is False
@@ -152,7 +152,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             arguments = committed_arguments(inner, function, args, dynamic, places, trees)
         if lowers(inner) and dynamic is not None:
             note_arguments(inner, interpreter.parameter_names(function), received, trees)
-        names = frozenset() if static is None else static[1]
+        if refuse_arguments(inner, dynamic, names):
+            return Unknown("JAX rejects a leaf that is no array")
         seen = [
             traced(arg, trees) if dynamic is None or i in dynamic else arg for i, arg in enumerate(received)
         ]
@@ -300,23 +301,6 @@ def committed_arguments(
         judge_structs(call, arrays, key, call.place_of(None, key))
         arguments += homes(call, key, arrays, key)
     return arguments
-
-
-def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
-    """Judge each leaf of shardings when jit is called, before any argument: leaves that are no shardings,
-    axes used twice, and unconstrained dimensions (`sharding_impls.prepare_axis_resources`)."""
-    place = call.place_of(None, "in_shardings" if api is Api.JIT_IN else "out_shardings")
-    here = (Fact("jit is called here", call.place, kind="call"),)
-    return any(
-        rejected_at(call.interpreter, api, "jit()", leaf, _written_at(leaf) or place, here)
-        for leaf in leaves_in(shardings)
-        if not is_none(leaf)
-    )
-
-
-def _written_at(leaf: Value) -> Place | None:
-    """Return where a spec or sharding was written; None for other values, which are mistakes of the call."""
-    return leaf.origin if isinstance(leaf, SpecValue | ShardingValue) else None
 
 
 def given(value: Value | None) -> bool:

@@ -20,8 +20,14 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.device_lists import (
     runs_eagerly,
 )
-from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh, place_array
+from shardlint.inference.overlays.jax.sharding.placement_check import (
+    context_mesh,
+    place_array,
+    rejected_at,
+)
 from shardlint.inference.overlays.jax.transforms.taint import following, holds_marked, marked
+from shardlint.inference.overlays.pytrees.prefixes import leaves_in
+from shardlint.inference.overlays.pytrees.strange_leaves import refuse_leaves
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.values import Unknown
@@ -37,6 +43,7 @@ from shardlint.laws.core.witness_data import (
 from shardlint.laws.placement.jit_arguments import Layout, judge_committed
 from shardlint.laws.placement.judge import judge_placement
 from shardlint.model.spans import Place
+from shardlint.model.uses import Fact
 from shardlint.support.lazy_dataclass import dataclass
 
 #: Ahead-of-time forms that only trace: placement is checked when the function is lowered.
@@ -79,6 +86,32 @@ def refuse_options(call: Call, in_shardings: Value | None, out_shardings: Value 
     verdict = Rejected(Cause.MISUSE, "ValueError", "jit()", detail=detail)
     record_of_value(call.interpreter, "jax.jit options", verdict, call.place_of(None, old[0]))
     return True
+
+
+def rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
+    """Judge each leaf of shardings when jit is called, before any argument: leaves that are no shardings,
+    axes used twice, and unconstrained dimensions (`sharding_impls.prepare_axis_resources`)."""
+    place = call.place_of(None, "in_shardings" if api is Api.JIT_IN else "out_shardings")
+    here = (Fact("jit is called here", call.place, kind="call"),)
+    return any(
+        rejected_at(call.interpreter, api, "jit()", leaf, _written_at(leaf) or place, here)
+        for leaf in leaves_in(shardings)
+        if not is_none(leaf)
+    )
+
+
+def _written_at(leaf: Value) -> Place | None:
+    """Return where a spec or sharding was written; None for other values, which are mistakes of the call."""
+    return leaf.origin if isinstance(leaf, SpecValue | ShardingValue) else None
+
+
+def refuse_arguments(call: Call, dynamic: Sequence[int] | None, static: frozenset[str]) -> bool:
+    """Record a leaf that is no array in an argument that is not static; return whether there is one.
+    ``dynamic`` are the positions of these, if they are known, ``static`` the names of the others."""
+    keywords = [] if dynamic is None else [key for key in call.kwargs if key not in static]
+    given = [(call.args[i], call.place_of(i, ""), "") for i in dynamic or ()]
+    given += [(call.kwargs[key], call.place_of(None, key), key) for key in keywords]
+    return any(refuse_leaves(call, "jax.jit", tree, place, subject) for tree, place, subject in given)
 
 
 def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:
