@@ -12,6 +12,7 @@ from shardlint.inference.domain.havoc import lose_code
 from shardlint.inference.domain.values import Const, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.gathered_operands import note_gathered_by_host
+from shardlint.inference.overlays.jax.transforms.ordered_effects import note_ordered
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, untyped
 from shardlint.inference.overlays.registry import Transfer
 
@@ -33,6 +34,7 @@ def _callback(call: Call) -> Value:
 def _debug(call: Call) -> Value:
     """``jax.debug.callback(callback, *args, ordered=, partitioned=, **kwargs)`` and ``jax.debug.print``."""
     options = call.kwargs.keys() & {"ordered", "partitioned"}
+    note_ordered(call)
     if "partitioned" in options:
         return Const(None)
     _note(call, [*call.args[1:], *(value for key, value in call.kwargs.items() if key not in options)])

@@ -32,6 +32,7 @@ from shardlint.inference.overlays.jax.transforms.idle_axes import note_idle_axes
 from shardlint.inference.overlays.jax.transforms.jit import committed_arguments, function_name, given
 from shardlint.inference.overlays.jax.transforms.jit_arguments import lowers, runs
 from shardlint.inference.overlays.jax.transforms.jit_devices import check_devices
+from shardlint.inference.overlays.jax.transforms.ordered_effects import refuse_ordered
 from shardlint.inference.overlays.pytrees.nodes import Trees, is_data_node
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
@@ -77,7 +78,7 @@ def over_objects(call: Call, transform: str, function: Value) -> Value:
         count = len(inner.args)
         note_given(inner, name, names, states[:count], received[:count], trees)
         result = _show(interpreter.call(transformed, args, kwargs, inner.place, inner.opaque))
-        if not isinstance(result, Unknown) and _lie_apart(inner, function, result, trees):
+        if not isinstance(result, Unknown) and _lie_apart(inner, function, result, trees, body):
             return Unknown("JAX refuses arguments on different devices")
         if runs(inner):
             note_idle_axes(inner, name, received, _states(result), body, Trees())
@@ -87,15 +88,17 @@ def over_objects(call: Call, transform: str, function: Value) -> Value:
     return interpreter.wrapped(Native(name, run, wraps=function, origin=call.place))
 
 
-def _lie_apart(call: Call, function: Value, result: Value, trees: Trees) -> bool:
-    """Record arguments, objects among them, that lie on different devices; return whether there are any.
+def _lie_apart(call: Call, function: Value, result: Value, trees: Trees, body: Sequence[Use]) -> bool:
+    """Record arguments, objects among them, that lie on different devices, or on more than a callback in the
+    body allows; return whether there are any.
 
     Variables that nothing uses are dropped in some modes of nnx (``graph=False``): of them nothing is said.
     """
     numbers = range(len(call.args))
     places = {number: call.place_of(number, "") for number in numbers}
     held = committed_arguments(call, function, call.args, numbers, places, trees)
-    return check_devices(call, function, call.args, call.kwargs, held, result)
+    given = (call, function, call.args, call.kwargs, held, result)
+    return check_devices(*given) or refuse_ordered(*given, body)
 
 
 def _laid_out(

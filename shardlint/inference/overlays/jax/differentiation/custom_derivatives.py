@@ -53,7 +53,9 @@ def _custom(name: str) -> Transfer:
     """Return `custom_vjp(f, nondiff_argnums)` or `custom_jvp`, whose results are those of the function."""
 
     def run(call: Call, function: Value, options: dict[str, Value]) -> Value:
-        result = transparent(call, function, options)
+        # Under a derivative its rule takes its place, without the effects that it has.
+        with call.interpreter.within(compiles=False):
+            result = transparent(call, function, options)
         if call.interpreter.context.deriving:
             return _followed(call, result)
         if name == VJP and call.interpreter.context.check_vma is True:

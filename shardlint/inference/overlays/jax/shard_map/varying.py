@@ -63,7 +63,8 @@ def spread(call: Call, result: Value) -> Value:
     depends_on = Dependence.ALL if operation is None else operation.depends_on
     sure = depends_on is Dependence.ALL or (depends_on is Dependence.ONE and len(operands) == 1)
     if is_following(call.interpreter.context):
-        sure = sure and reads_values(call.name) and not _is_empty(result)
+        reads = reads_values(call.name) or call.name in losses.TABLE
+        sure = sure and reads and not _is_empty(result)
     return computed(call.interpreter, result, operands, sure)
 
 

@@ -69,6 +69,7 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
 )
 from shardlint.inference.overlays.jax.transforms.jit_devices import check_devices, lying_with
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
+from shardlint.inference.overlays.jax.transforms.ordered_effects import refuse_ordered
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_arguments
 from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import (
@@ -202,10 +203,12 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 note_given_away(call, inner, name, names, args, result, placed=on, traced=shown, is_used=used)
 
         def meet(result: Value) -> bool:
-            """Return whether the arguments and results lie on different devices."""
+            """Return whether the arguments and results lie on different devices, or on more than a callback
+            in the body allows."""
+            called = (inner, function, seen, kwargs, arguments or (), result)
             with _body(interpreter, call.name):
-                parts = (function, seen, kwargs, arguments or (), result, tuple(body), evaluate)
-                return lowers(inner) and check_devices(inner, *parts)
+                met = lowers(inner) and check_devices(*called, tuple(body), evaluate)
+                return met or (lowers(inner) and refuse_ordered(*called, body))
 
         if refuses():
             return Unknown("JAX has deleted an argument")
