@@ -8,17 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
+from math import prod
 
+from shardlint.inference.domain.lattice import combined, tagged
 from shardlint.inference.domain.values import (
+    MAX_ALTERNATIVES,
     Array,
     Const,
     DictValue,
     LibraryObject,
     Native,
+    Tag,
     Tuple,
     Value,
 )
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.disjunction import each
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.device_lists import devices_text, order_of
 from shardlint.inference.overlays.jax.transforms.jit_arguments import (
@@ -85,7 +91,7 @@ def _mapping(values: Mapping[str, Value]) -> DictValue:
 
 def _lowered(result: Value, due: dict[str, Value], used: Used) -> Value:
     """Return what `lower` returns; ``due`` are the arguments, each array committed to where it is to lie."""
-    compiled = Native(COMPILED, lambda call: _compiled(call, result, due, used))
+    compiled = Native(COMPILED, lambda call: _compiled(call, result, due, used), whole=lambda _: True)
     stage = LibraryObject(
         STAGE, {"result": result, "compile": Native(f"{STAGE}.compile", lambda _: compiled)}
     )
@@ -98,15 +104,55 @@ def _compiled(call: Call, result: Value, due: Mapping[str, Value], used: Used) -
     context = call.interpreter.context
     if call.opaque or context.in_jit is not False or context.mapped or context.staged is not False:
         return Unknown("a compiled function of traced arguments") if context.in_jit is not False else result
-    given: dict[str, Value] = {"arguments": Tuple(tuple(call.args)), "keywords": _mapping(call.kwargs)}
+
+    def judge(given: dict[str, Value]) -> Value:
+        try:
+            verdict, place = _judge(call, due, given, used)
+        except Stop:
+            return result
+        if verdict is None:
+            return result
+        record_of_value(call.interpreter, COMPILED, verdict, place)
+        return Unknown("JAX rejects these arguments")
+
     try:
-        verdict, place = _judge(call, due, given, used)
+        rows = _choices(call, due)
     except Stop:
         return result
-    if verdict is None:
-        return result
-    record_of_value(call.interpreter, COMPILED, verdict, place)
-    return Unknown("JAX rejects these arguments")
+    return each(call.interpreter, rows, judge, limit=MAX_ALTERNATIVES**2) if rows else result
+
+
+def _choices(call: Call, due: Mapping[str, Value]) -> list[tuple[dict[str, Value], Tag]]:
+    """Return the arguments of a call, once for each choice where one may be several values, each with its
+    condition. Of these it has the shapes that the function was lowered for, if any has: programs choose both
+    alike."""
+    ours: dict[int | str, Value] = dict([*enumerate(_positional(due)), *_named(due).items()])
+    theirs: dict[int | str, Value] = dict([*enumerate(call.args), *call.kwargs.items()])
+    columns: list[Sequence[tuple[Value, Tag]]] = []
+    for key, value in theirs.items():
+        several = tagged(value)
+        fitting = [one for one in several if len(several) > 1 and key in ours and _fits(ours[key], one[0])]
+        columns.append(fitting or several)
+    if prod(map(len, columns)) > MAX_ALTERNATIVES**2:
+        return []
+    rows: list[tuple[dict[str, Value], Tag]] = []
+    for row in product(*columns):
+        values = [value for value, _ in row]
+        tag = combined(call.interpreter.assumed, *(tag for _, tag in row))
+        if tag is not None:
+            named = dict(zip(call.kwargs, values[len(call.args) :], strict=True))
+            given: dict[str, Value] = {
+                "arguments": Tuple(tuple(values[: len(call.args)])),
+                "keywords": _mapping(named),
+            }
+            rows.append((given, tag))
+    return rows
+
+
+def _fits(due: Value, given: Value) -> bool:
+    """Return whether an argument has the structure, shapes and dtypes that a function was lowered for."""
+    ours, theirs = (_leaves({"arguments": Tuple((tree,)), "keywords": _mapping({})}) for tree in (due, given))
+    return ours.keys() == theirs.keys() and not any(_types_differ(ours[at], theirs[at]) for at in ours)
 
 
 def _judge(
@@ -145,13 +191,22 @@ Path = tuple[int | str, str]
 def _leaves(trees: Mapping[str, Value]) -> dict[Path, Value]:
     """Return the leaves of arguments by the argument, and the path in it. Stops if a tree is not known."""
     found: dict[Path, Value] = {}
-    positional, named = trees["arguments"], trees["keywords"]
-    assert isinstance(positional, Tuple) and isinstance(named, DictValue)
-    for key, tree in (*enumerate(positional.items), *(named.items or {}).items()):
-        assert isinstance(key, int | str)
+    keyed: list[tuple[int | str, Value]] = [*enumerate(_positional(trees)), *_named(trees).items()]
+    for key, tree in keyed:
         for path, leaf in leaves_with_path(tree):
             found[key, "".join(map(_text, path))] = leaf
     return found
+
+
+def _positional(trees: Mapping[str, Value]) -> tuple[Value, ...]:
+    positional = trees["arguments"]
+    return positional.items if isinstance(positional, Tuple) else ()
+
+
+def _named(trees: Mapping[str, Value]) -> dict[str, Value]:
+    named = trees["keywords"]
+    items = named.items if isinstance(named, DictValue) else None
+    return {str(key): value for key, value in (items or {}).items()}
 
 
 def _text(key: Value) -> str:
