@@ -207,8 +207,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             in the body allows."""
             called = (inner, function, seen, kwargs, arguments or (), result)
             with _body(interpreter, call.name):
-                met = lowers(inner) and check_devices(*called, tuple(body), evaluate)
-                return met or (lowers(inner) and refuse_ordered(*called, body))
+                apart = lowers(inner) and check_devices(*called, tuple(body), evaluate)
+                return apart or refuse_ordered(*called, body)
 
         if refuses():
             return Unknown("JAX has deleted an argument")
