@@ -12,7 +12,7 @@ from shardlint.inference.domain.havoc import lose_code
 from shardlint.inference.domain.values import Const, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.gathered_operands import note_gathered_by_host
-from shardlint.inference.overlays.jax.transforms.ordered_effects import note_ordered
+from shardlint.inference.overlays.jax.transforms.jit_devices import note_ordered
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, untyped
 from shardlint.inference.overlays.registry import Transfer
 

@@ -31,8 +31,7 @@ from shardlint.inference.overlays.jax.sharding.movement import arrived
 from shardlint.inference.overlays.jax.transforms.idle_axes import note_idle_axes
 from shardlint.inference.overlays.jax.transforms.jit import committed_arguments, function_name, given
 from shardlint.inference.overlays.jax.transforms.jit_arguments import lowers, runs
-from shardlint.inference.overlays.jax.transforms.jit_devices import check_devices
-from shardlint.inference.overlays.jax.transforms.ordered_effects import refuse_ordered
+from shardlint.inference.overlays.jax.transforms.jit_devices import check_devices, refuse_ordered
 from shardlint.inference.overlays.pytrees.nodes import Trees, is_data_node
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

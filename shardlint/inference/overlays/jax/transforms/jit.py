@@ -67,9 +67,8 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     rejected_at_once,
     runs,
 )
-from shardlint.inference.overlays.jax.transforms.jit_devices import check_devices, lying_with
+from shardlint.inference.overlays.jax.transforms.jit_devices import check_devices, lying_with, refuse_ordered
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
-from shardlint.inference.overlays.jax.transforms.ordered_effects import refuse_ordered
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_arguments
 from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import (
