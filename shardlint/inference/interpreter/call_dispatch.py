@@ -143,8 +143,9 @@ def call_value(
         if any(map(is_iterator, args)) and not isinstance(args[0], _OF_PYTHON) and not is_iterator(args[0]):
             args = _taken(interpreter, function.description, args, place)
         call = Call(interpreter, function.description, args, kwargs, place, opaque, places)
-        # A container's method stores a value with alternatives as one item.
-        keeps = bool(args) and (isinstance(args[0], (ListValue, DictValue)) or holds_items(args[0]))
+        # A container's method stores a value with alternatives as one item; it wraps no function.
+        held = args[0] if args and function.wraps is None else None
+        keeps = isinstance(held, (ListValue, DictValue)) or (held is not None and holds_items(held))
         if keeps or (function.whole is not None and function.whole(call)):
             return _attempt(function.call, call)
         return _each_alternative(interpreter, call, partial(_attempt, function.call))

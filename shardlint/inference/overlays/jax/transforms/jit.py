@@ -324,6 +324,9 @@ def function_name(function: Value) -> str:
 def _static_arguments(call: Call, function: Value) -> tuple[frozenset[int], frozenset[str]] | None:
     """Return positions and names of static arguments; None if they are unknown."""
     numbers, names = call.kwargs.get("static_argnums"), call.kwargs.get("static_argnames")
+    while isinstance(function, Function) and function.wrapped is not None:
+        # `inspect.signature` follows `functools.wraps`.
+        function = function.wrapped
     parameters = call.interpreter.parameter_names(function)
     positions: set[int] = set()
     keywords: set[str] = set()
