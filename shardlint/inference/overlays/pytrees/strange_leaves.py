@@ -13,6 +13,7 @@ from shardlint.inference.domain.values import (
     External,
     Function,
     Instance,
+    LibraryObject,
     ListValue,
     MeshValue,
     ShardingValue,
@@ -29,6 +30,7 @@ from shardlint.model.spans import Place
 
 #: Attributes by which JAX takes an object for an array, or which make its class a node.
 _OF_ARRAYS = frozenset({"dtype", "shape", "__jax_array__", "tree_flatten", "__getattr__"})
+_NNX = "flax.nnx."
 #: Classes of `collections` that are nodes.
 _DICTS = ("dict", "OrderedDict", "defaultdict")
 
@@ -69,6 +71,13 @@ def _is_plain(value: Instance) -> bool:
     return not _OF_ARRAYS & {*held, *value.attributes}
 
 
+def _is_of_nnx(tree: Value) -> bool:
+    """Return whether a node is a module or a state of nnx, of which only variables and arrays are leaves."""
+    if isinstance(tree, Instance):
+        return any(base.startswith(_NNX) for base in library_bases(tree.cls))
+    return isinstance(tree, LibraryObject) and tree.kind.startswith(_NNX)
+
+
 def strange_leaves(tree: Value, path: str = "", structs: bool = False) -> Iterator[tuple[str, str]]:
     """Yield the leaves of a tree that certainly are no arrays, each by its path and in words; with
     ``structs``, those without values too."""
@@ -79,7 +88,7 @@ def strange_leaves(tree: Value, path: str = "", structs: bool = False) -> Iterat
         for key, item in (tree.items or {}).items() if tree.kind in _DICTS else ():
             yield from strange_leaves(item, f"{path}[{key!r}]", structs)
     elif (held := parts(tree)) is not None:
-        for name, part in held.items() if is_whole(tree) else ():
+        for name, part in held.items() if is_whole(tree) and not _is_of_nnx(tree) else ():
             yield from strange_leaves(part, f"{path}.{name}", structs)
     elif structs and isinstance(tree, Array) and tree.struct:
         yield path, "a `jax.ShapeDtypeStruct`"
