@@ -32,6 +32,7 @@ from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import entry_axes
 from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation import Window
+from shardlint.laws.versions.era import since
 
 #: The index that takes a whole dimension.
 FULL = Slice(Const(None), Const(None), Const(None))
@@ -45,6 +46,8 @@ def indexed(t: Trace, call: Call) -> ArrayType:
     plain = {kind_of(item) for item in items} <= {"integer", "slice", "None"}
     if not t.eager or not plain or not any(entries_of(x)):
         return taken(t, x, key)
+    if since("0.12.0") and _is_replicated(t, x):
+        return _sliced(t, x, items, traced=True)
     # Of an array that is concrete, and lies on several devices, JAX gathers what is cut out.
     concrete = isinstance(array, Array) and isinstance(array.committed, ShardingValue)
     try:
@@ -57,6 +60,14 @@ def indexed(t: Trace, call: Call) -> ArrayType:
     if concrete or found == _sliced(t, x, items, traced=True):
         return found
     raise Open
+
+
+def _is_replicated(t: Trace, x: ArrayType) -> bool:
+    """Return whether all axes in an array's spec have one device (`NDIndexer.is_sharded`, JAX 0.12.0)."""
+    mesh = None if x.sharding is None else x.sharding.mesh
+    return mesh is not None and all(
+        t.same(mesh.size_of(axis), 1) for entry in entries_of(x) for axis in entry_axes(entry)
+    )
 
 
 def _refused(t: Trace, x: ArrayType, items: Sequence[Value]) -> bool:
