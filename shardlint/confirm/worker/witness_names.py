@@ -80,7 +80,10 @@ _FUNCTIONS = {
         rfftfreq rfftn
     """,
     "jax.numpy.linalg": "cholesky det eigh eigvalsh inv multi_dot norm pinv qr slogdet solve svd",
-    "jax.scipy.linalg": "cho_factor cho_solve cholesky det expm inv lu_solve solve solve_triangular",
+    "jax.lax.linalg": "cholesky eigh lu qr triangular_solve",
+    "jax.scipy.linalg": """
+        cho_factor cho_solve cholesky det expm inv lu_factor lu_solve solve solve_triangular
+    """,
     "jax.random": """
         PRNGKey ball bernoulli beta binomial bits categorical cauchy chisquare choice clone
         dirichlet double_sided_maxwell exponential f fold_in gamma generalized_normal geometric
