@@ -30,7 +30,7 @@ mesh = Mesh(np.array(jax.devices()).reshape(data, model), ("data", "model"))
 ```
 
 ## What JAX says
-Nothing (JAX 0.12.0).
+Nothing (JAX 0.10.2 and 0.12.0.1).
 
 ## References
 - https://docs.jax.dev/en/latest/jax.sharding.html#jax.sharding.Mesh

@@ -31,7 +31,11 @@ from shardlint.inference.overlays.jax.sharding.movement import arrived
 from shardlint.inference.overlays.jax.transforms.idle_axes import note_idle_axes
 from shardlint.inference.overlays.jax.transforms.jit import committed_arguments, function_name, given
 from shardlint.inference.overlays.jax.transforms.jit_arguments import lowers, runs
-from shardlint.inference.overlays.jax.transforms.jit_devices import check_devices, refuse_ordered
+from shardlint.inference.overlays.jax.transforms.jit_devices import (
+    JittedCall,
+    check_devices,
+    refuse_ordered,
+)
 from shardlint.inference.overlays.pytrees.nodes import Trees, is_data_node
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
@@ -96,8 +100,8 @@ def _lie_apart(call: Call, function: Value, result: Value, trees: Trees, body: S
     numbers = range(len(call.args))
     places = {number: call.place_of(number, "") for number in numbers}
     held = committed_arguments(call, function, call.args, numbers, places, trees)
-    given = (call, function, call.args, call.kwargs, held, result)
-    return check_devices(*given) or refuse_ordered(*given, body)
+    called = JittedCall(call, function, call.args, call.kwargs, held, result)
+    return check_devices(called) or refuse_ordered(called, body)
 
 
 def _laid_out(

@@ -25,7 +25,7 @@ from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import not
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_misread
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
 from shardlint.inference.overlays.jax.transforms.lowering import DOUBT
-from shardlint.inference.overlays.jax.transforms.taint import made_from_marked
+from shardlint.inference.overlays.jax.transforms.taint import followed
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays, traced
 from shardlint.laws.core.dims import Dim, fresh, product
 from shardlint.laws.core.values import Unknown
@@ -118,11 +118,9 @@ class Collective:
         self.record(verdict, array, DOUBT if later else None)
         return not later
 
-    def followed(self, result: Array) -> Array:
+    def followed(self, result: Value) -> Value:
         """Return a result that may be dropped, marked if `lowering` checks this call."""
-        return (
-            made_from_marked(result) if self.call.interpreter.context.marking == self.call.place else result
-        )
+        return followed(self.call.interpreter.context, self.call.place, result)
 
     def each(self, tree: Value, make: Callable[[Array], Value]) -> Value:
         """Map a tree of arrays by ``make``, after judging each; the results vary as in JAX."""

@@ -67,7 +67,12 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     rejected_at_once,
     runs,
 )
-from shardlint.inference.overlays.jax.transforms.jit_devices import check_devices, lying_with, refuse_ordered
+from shardlint.inference.overlays.jax.transforms.jit_devices import (
+    JittedCall,
+    check_devices,
+    lying_with,
+    refuse_ordered,
+)
 from shardlint.inference.overlays.jax.transforms.lowering import lowered
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_arguments
 from shardlint.inference.overlays.pytrees.nodes import Trees
@@ -204,10 +209,10 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         def meet(result: Value) -> bool:
             """Return whether the arguments and results lie on different devices, or on more than a callback
             in the body allows."""
-            called = (inner, function, seen, kwargs, arguments or (), result)
+            called = JittedCall(inner, function, seen, kwargs, arguments or (), result)
             with _body(interpreter, call.name):
-                apart = lowers(inner) and check_devices(*called, tuple(body), evaluate)
-                return apart or refuse_ordered(*called, body)
+                apart = lowers(inner) and check_devices(called, tuple(body), evaluate)
+                return apart or refuse_ordered(called, body)
 
         if refuses():
             return Unknown("JAX has deleted an argument")
@@ -228,7 +233,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             given_names = interpreter.parameter_names(function)
             result = returned(inner, function_name(function), given_names, received, result)
             result = jit_results.passed_on(inner, received, [*seen, *kwargs.values()], body, result)
-            return lying_with(inner, function, seen, kwargs, arguments, result)
+            return lying_with(JittedCall(inner, function, seen, kwargs, arguments, result))
         assert out_shardings is not None
         with _meshes(interpreter, call.name):
             result = _place_results(inner, function, out_shardings, result, call.place)

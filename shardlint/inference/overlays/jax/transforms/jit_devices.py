@@ -24,6 +24,7 @@ from shardlint.laws.core.values import Mesh
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected
 from shardlint.laws.placement.jit_arguments import judge_devices
 from shardlint.model.uses import CallUse, Fact, Placement, Use
+from shardlint.support.lazy_dataclass import dataclass
 
 #: Devices that take part in a call: their name for users, what lies there, and the argument that does.
 End = tuple[str, "ShardingValue | Devices | MeshValue", "Argument | None"]
@@ -35,19 +36,31 @@ _ORDERED = "jax.debug(ordered)"
 _REFUSED = "jax.jit(ordered)"
 
 
+@dataclass(frozen=True, slots=True)
+class JittedCall:
+    """A call of a jitted function: ``args`` and ``kwargs`` are as the body gets them, ``held`` are placed."""
+
+    call: Call
+    function: Value
+    args: Sequence[Value]
+    kwargs: dict[str, Value]
+    held: Sequence[Argument]
+    result: Value
+
+    def uses(self, argument: Argument) -> bool:
+        """Return whether a result certainly depends on an argument."""
+        return is_used(self.call, self.function, self.args, self.kwargs, argument.key, argument.path)
+
+
 def check_devices(
-    call: Call,
-    function: Value,
-    args: Sequence[Value],
-    kwargs: dict[str, Value],
-    held: Sequence[Argument],
-    result: Value,
+    jitted: JittedCall,
     recorded: Sequence[Use] = (),
     evaluate: Callable[[], Value] | None = None,
 ) -> bool:
     """Record arguments on different devices, or on others than those of the context mesh, of a placed
     result, or of a mesh in the body that ``recorded`` these uses; return whether there are any."""
-    ends = _result_placements(result, held, (*args, *kwargs.values()))
+    call, held = jitted.call, jitted.held
+    ends = _result_placements(jitted.result, held, (*jitted.args, *jitted.kwargs.values()))
     if evaluate is not None:
         ends += _inside(call, held, recorded, evaluate)
     for index, one in enumerate(held):
@@ -57,7 +70,7 @@ def check_devices(
             if not isinstance(verdict, Rejected):
                 continue
             pair = [one] if other is None else [one, other]
-            if not all(is_used(call, function, args, kwargs, each.key, each.path) for each in pair):
+            if not all(map(jitted.uses, pair)):
                 continue
             detail = (
                 f"{one.subject} lies on {devices_text(orders[0])}, {subject} on {devices_text(orders[1])}"
@@ -71,16 +84,10 @@ def check_devices(
     return _results_apart(call, [*ends, *_others(call, ())])
 
 
-def lying_with(
-    call: Call,
-    function: Value,
-    args: Sequence[Value],
-    kwargs: dict[str, Value],
-    held: Sequence[Argument],
-    result: Value,
-) -> Value:
+def lying_with(jitted: JittedCall) -> Value:
     """Return the results of a call without out_shardings, on the devices of the mesh that is set, or those
     that hold the arguments, where these are known and not all that there are."""
+    call, held, result = jitted.call, jitted.held, jitted.result
     interpreter = call.interpreter
     mesh, count = interpreter.context.mesh, interpreter.device_count
     around = isinstance(mesh, MeshValue) and mesh.mesh.names != ()
@@ -92,9 +99,7 @@ def lying_with(
         return result
     # A mesh that is set decides; of the arguments, only those that are used.
     if not around and (
-        not isinstance(count, int)
-        or len(order.ids) >= count
-        or not any(is_used(call, function, args, kwargs, one.key, one.path) for one in held)
+        not isinstance(count, int) or len(order.ids) >= count or not any(map(jitted.uses, held))
     ):
         return result
     home = Devices((len(order.ids),) if len(order.ids) > 1 else (), ids=order.ids)
@@ -199,24 +204,20 @@ def note_ordered(call: Call) -> None:
 
 
 def refuse_ordered(
-    call: Call,
-    function: Value,
-    args: Sequence[Value],
-    kwargs: dict[str, Value],
-    held: Sequence[Argument],
-    result: Value,
+    jitted: JittedCall,
     body: Sequence[Use],
 ) -> bool:
     """Record an ordered callback in the body of a jitted function that is compiled for several devices;
-    return whether there is one. ``held`` are the placed arguments."""
+    return whether there is one."""
+    call = jitted.call
     effect = next((use for use in body if isinstance(use, CallUse) and use.function == _ORDERED), None)
     if effect is None or effect.doubted or effect.supposed or effect.variants > 1 or not lowers(call):
         return False
-    for subject, home, given in _homes(call, held, result):
+    for subject, home, given in _homes(jitted):
         order = order_of(home)
         if order is None or not isinstance(order.count, int) or order.count < 2:
             continue
-        if given is not None and not is_used(call, function, args, kwargs, given.key, given.path):
+        if given is not None and not jitted.uses(given):
             continue
         verdict = Rejected(
             Cause.MISUSE, "ValueError", "lower", detail=f"{subject} lies on {devices_text(order)}"
@@ -227,13 +228,13 @@ def refuse_ordered(
     return False
 
 
-def _homes(call: Call, held: Sequence[Argument], result: Value) -> Iterator[End]:
+def _homes(jitted: JittedCall) -> Iterator[End]:
     """Yield what says on which devices a call runs: the mesh that is set, placed results, arguments."""
-    mesh = call.interpreter.context.mesh
+    mesh = jitted.call.interpreter.context.mesh
     if isinstance(mesh, MeshValue) and mesh.mesh.names:
         yield "the mesh that is set", mesh, None
-    for one in held:
+    for one in jitted.held:
         yield one.subject, one.home, one
-    for array, path in arrays_at(result):
+    for array, path in arrays_at(jitted.result):
         if isinstance(array, Array) and array.sharding is not None:
             yield f"result{path}" if path else "the result", array.sharding, None

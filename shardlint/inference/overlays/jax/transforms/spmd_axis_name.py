@@ -190,9 +190,8 @@ def note_unnamed(
         subject = f"`{arg.name}`" if arg.name else f"argument {position}"
         # What the array takes is told where its whole layout is known.
         array = arg if certain_layout(arg) is not None else replace(arg, shape=None)
-        note_gathered(
-            call.interpreter, array, known, frozenset({at}), MAPPED_SHARD_MAP, call.place, subject
-        )  # fmt: skip
+        at_once = frozenset({at})
+        note_gathered(call.interpreter, array, known, at_once, MAPPED_SHARD_MAP, call.place, subject)
         return
 
 
