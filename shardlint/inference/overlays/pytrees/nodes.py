@@ -35,14 +35,14 @@ class Trees:
     """Facts about the objects of a tree, for walks between which nothing changes it.
 
     ``certain`` are the identities of those that are known to be trees: no object below them contains itself.
-    ``parts`` are the children of objects, by identity, and ``arrays`` all arrays in a tree (with the tree,
-    which keeps its identity).
+    ``parts`` are the children of objects, by identity, and ``arrays`` all arrays in a tree, each with its
+    path (and the tree itself, which keeps its identity).
     """
 
     def __init__(self) -> None:
         self.certain: set[int] = set()
         self.parts: dict[int, dict[str, Value] | None] = {}
-        self.arrays: dict[int, tuple[Value, list[Array]]] = {}
+        self.arrays: dict[int, tuple[Value, list[tuple[Array, str]]]] = {}
 
 
 def parts(value: Value, trees: Trees | None = None) -> dict[str, Value] | None:

@@ -293,21 +293,23 @@ def untyped(tree: Value) -> Value:
 
 def arrays_in(tree: Value, trees: Trees | None = None) -> list[Array]:
     """Return the arrays in a tree, including numbers."""
-    known = None if trees is None else trees.arrays.get(id(tree))
-    if known is not None:
-        return known[1]
-    found = [array for array, _ in arrays_at(tree, trees, NO_PATH)]
-    if trees is not None:
-        trees.arrays[id(tree)] = tree, found
-    return found
+    if type(tree) is Array:
+        return [tree]
+    found = arrays_at(tree, path=NO_PATH) if trees is None else arrays_at(tree, trees)
+    return [array for array, _ in found]
 
 
 def arrays_at(tree: Value, trees: Trees | None = None, path: str | None = "") -> list[tuple[Array, str]]:
     """Return the arrays in a tree, including numbers, each with its path from ``path`` on; none of
     alternatives.
     """
+    trees = Trees() if trees is None else trees
+    if path == "" and (known := trees.arrays.get(id(tree))) is not None:
+        return known[1]
     found: list[tuple[Array, str]] = []
-    _gather(tree, path, Trees() if trees is None else trees, found)
+    _gather(tree, path, trees, found)
+    if path == "":
+        trees.arrays[id(tree)] = tree, found
     return found
 
 

@@ -22,7 +22,7 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.pytrees.nodes import is_whole, parts
+from shardlint.inference.overlays.pytrees.nodes import Trees, is_whole, parts
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.registry import transfer
 from shardlint.laws.core.verdicts import Cause, Rejected
@@ -78,18 +78,20 @@ def _is_of_nnx(tree: Value) -> bool:
     return isinstance(tree, LibraryObject) and tree.kind.startswith(_NNX)
 
 
-def strange_leaves(tree: Value, path: str = "", structs: bool = False) -> Iterator[tuple[str, str]]:
+def strange_leaves(
+    tree: Value, trees: Trees, path: str = "", structs: bool = False
+) -> Iterator[tuple[str, str]]:
     """Yield the leaves of a tree that certainly are no arrays, each by its path and in words; with
     ``structs``, those without values too."""
     if isinstance(tree, Tuple) or (isinstance(tree, ListValue) and tree.kind == "list"):
         for index, item in enumerate(tree.items or ()):
-            yield from strange_leaves(item, f"{path}[{index}]", structs)
+            yield from strange_leaves(item, trees, f"{path}[{index}]", structs)
     elif isinstance(tree, DictValue):
         for key, item in (tree.items or {}).items() if tree.kind in _DICTS else ():
-            yield from strange_leaves(item, f"{path}[{key!r}]", structs)
-    elif (held := parts(tree)) is not None:
+            yield from strange_leaves(item, trees, f"{path}[{key!r}]", structs)
+    elif (held := parts(tree, trees)) is not None:
         for name, part in held.items() if is_whole(tree) and not _is_of_nnx(tree) else ():
-            yield from strange_leaves(part, f"{path}.{name}", structs)
+            yield from strange_leaves(part, trees, f"{path}.{name}", structs)
     elif structs and isinstance(tree, Array) and tree.struct:
         yield path, "a `jax.ShapeDtypeStruct`"
     elif (what := strange(tree)) is not None:
@@ -97,11 +99,18 @@ def strange_leaves(tree: Value, path: str = "", structs: bool = False) -> Iterat
 
 
 def refuse_leaves(
-    call: Call, function: str, tree: Value, place: Place, subject: str = "", structs: bool = False
+    call: Call,
+    function: str,
+    tree: Value,
+    place: Place,
+    subject: str = "",
+    structs: bool = False,
+    trees: Trees | None = None,
 ) -> bool:
     """Record an argument of a function, written at a place, with a leaf that is no array; return whether
-    there is one. ``structs`` as for `strange_leaves`."""
-    found = next(strange_leaves(tree, structs=structs), None)
+    there is one. ``structs`` as for `strange_leaves`,
+    ``trees`` as for `nodes.parts`."""
+    found = next(strange_leaves(tree, trees or Trees(), structs=structs), None)
     if found is None:
         return False
     path, what = found

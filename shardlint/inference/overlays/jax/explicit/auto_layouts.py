@@ -221,10 +221,13 @@ def _known_entries(array: Array) -> tuple[Entry, ...]:
 def _made_of_made(call: Call) -> Place | None:
     """Return where an array was made, if all those that a call inside jit is given are made from nothing: so
     is what it returns, of which the compiler knows no layout either."""
-    arrays = [
-        one for given in (*call.args, *dict.values(call.kwargs)) for one in arrays_in(given) if one.shape
-    ]
-    return arrays[0].made if arrays and all(one.made is not None for one in arrays) else None
+    found = None
+    for given in (*call.args, *dict.values(call.kwargs)):
+        for one in arrays_in(given):
+            if one.shape and one.made is None:
+                return None
+            found = found or (one.made if one.shape else None)
+    return found
 
 
 def followed_eagerly(call: Call, name: str, result: Value) -> Value:

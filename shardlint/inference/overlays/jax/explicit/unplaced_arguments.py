@@ -16,6 +16,7 @@ from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.jax.explicit.memory_spaces import is_active
 from shardlint.inference.overlays.jax.sharding.movement import layout
+from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
@@ -33,12 +34,14 @@ COMPILED_OTHERWISE = "jax.jit(compiled for another layout)"
 LEFT_HOST = "jax.jit(left the host)"
 
 
-def note_on_mesh(call: Call, arguments: Iterable[Value]) -> None:
+def note_on_mesh(call: Call, arguments: Iterable[Value], trees: Trees) -> None:
     """Remember that a call of a jitted function without in_shardings runs on the mesh of an argument, with no
-    mesh set."""
+    mesh set. ``trees`` as for `nodes.parts`."""
     interpreter = call.interpreter
     unset = interpreter.context.mesh is None and interpreter.context.legacy_mesh is None
-    on_mesh = unset and runs_eagerly(interpreter) and any(map(_lies_on_mesh, _arrays(arguments)))
+    on_mesh = False
+    if unset and runs_eagerly(interpreter):
+        on_mesh = any(_lies_on_mesh(array) for one in arguments for array in arrays_in(one, trees))
     interpreter.fed_back.on_mesh = call.place if on_mesh else None
 
 
@@ -133,10 +136,6 @@ def _split(array: Array) -> tuple[Mesh, tuple[tuple[str, ...], ...]] | None:
 
 def _text(sharding: ShardingValue) -> str:
     return str(sharding.spec.spec) if isinstance(sharding.spec, SpecValue) else "another spec"
-
-
-def _arrays(arguments: Iterable[Value]) -> Iterable[Array]:
-    return (array for one in arguments for array in arrays_in(one))
 
 
 def _lies_on_mesh(array: Array) -> bool:

@@ -90,7 +90,7 @@ def note_idle_axes(
     free = tuple(name for name in idle if name not in used)
     if trains and free:
         _record(call, function, mesh, free, arguments)
-    elif not trains and len(idle) == len(several) and shapes:
+    elif not trains and idle and len(idle) == len(several) and shapes:
         _record(call, function, mesh, idle, arguments, shapes=shapes)
     # What is computed of arrays of one shape alone is little.
     if not trains and not is_open and free and rows and any(shape not in rows for shape in weights):

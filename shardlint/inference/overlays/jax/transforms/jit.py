@@ -157,7 +157,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             arguments = committed_arguments(inner, function, args, dynamic, places, trees)
         if lowers(inner) and dynamic is not None:
             note_arguments(inner, interpreter.parameter_names(function), received, trees)
-        if refuse_arguments(inner, dynamic, names):
+        if refuse_arguments(inner, dynamic, names, trees):
             return Unknown("JAX rejects a leaf that is no array")
         seen = [
             traced(arg, trees) if dynamic is None or i in dynamic else arg for i, arg in enumerate(received)
@@ -188,7 +188,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
 
         def note(result: Value) -> None:
             """Record donated arguments that no result can take, deleted ones, idle axes, captured arrays."""
-            names, after = interpreter.parameter_names(function), Trees()
+            names = interpreter.parameter_names(function)
             if lowers(inner):
                 traces = (*(seen[i] for i in dynamic or ()), *kwargs.values())
                 note_captured(inner, function_name(function), traces, tuple(body), evaluate)
@@ -199,7 +199,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 if dynamic is not None:
                     arriving = [*(received[i] for i in dynamic), *inner.kwargs.values()]
                     note_idle_axes(inner, function_name(function), arriving, result, recorded, after)
-                    note_on_mesh(inner, () if given(in_shardings) else arriving)
+                    note_on_mesh(inner, () if given(in_shardings) else arriving, after)
                 on = placed or any(map(has_mesh, recorded))
                 shown = [*(args[i] for i in dynamic or ()), *inner.kwargs.values()]
                 used = partial(is_used, inner, function, seen, kwargs)
@@ -216,7 +216,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
 
         if refuses():
             return Unknown("JAX has deleted an argument")
-        result = lowered(interpreter, evaluate)
+        result, after = lowered(interpreter, evaluate), Trees()
         if arguments is None or meet(result):
             return Unknown("JAX rejects these arguments")
         if moves:
@@ -232,7 +232,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 return Unknown("JAX does not split this array")
             given_names = interpreter.parameter_names(function)
             result = returned(inner, function_name(function), given_names, received, result)
-            result = jit_results.passed_on(inner, received, [*seen, *kwargs.values()], body, result)
+            result = jit_results.passed_on(inner, received, [*seen, *kwargs.values()], body, result, after)
             return lying_with(JittedCall(inner, function, seen, kwargs, arguments, result))
         assert out_shardings is not None
         with _meshes(interpreter, call.name):

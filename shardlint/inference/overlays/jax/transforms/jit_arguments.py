@@ -26,6 +26,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     rejected_at,
 )
 from shardlint.inference.overlays.jax.transforms.taint import following, holds_marked, marked
+from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import leaves_in
 from shardlint.inference.overlays.pytrees.strange_leaves import refuse_leaves
 from shardlint.inference.overlays.recording import record_of_value
@@ -105,13 +106,16 @@ def _written_at(leaf: Value) -> Place | None:
     return leaf.origin if isinstance(leaf, SpecValue | ShardingValue) else None
 
 
-def refuse_arguments(call: Call, dynamic: Sequence[int] | None, static: frozenset[str]) -> bool:
+def refuse_arguments(call: Call, dynamic: Sequence[int] | None, static: frozenset[str], trees: Trees) -> bool:
     """Record a leaf that is no array in an argument that is not static; return whether there is one.
-    ``dynamic`` are the positions of these, if they are known, ``static`` the names of the others."""
+    ``dynamic`` are the positions of these, if they are known, ``static`` the names of the others,
+    ``trees`` as for `nodes.parts`."""
     keywords = [] if dynamic is None else [key for key in call.kwargs if key not in static]
     given = [(call.args[i], call.place_of(i, ""), "") for i in dynamic or ()]
     given += [(call.kwargs[key], call.place_of(None, key), key) for key in keywords]
-    return any(refuse_leaves(call, "jax.jit", tree, place, subject) for tree, place, subject in given)
+    return any(
+        refuse_leaves(call, "jax.jit", tree, place, subject, trees=trees) for tree, place, subject in given
+    )
 
 
 def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:

@@ -26,7 +26,7 @@ from shardlint.inference.overlays.flax.common.metadata import is_box, names_of
 from shardlint.inference.overlays.jax.sharding.movement import layout
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
 from shardlint.inference.overlays.jax.transforms.donation import is_known
-from shardlint.inference.overlays.pytrees.nodes import parts
+from shardlint.inference.overlays.pytrees.nodes import Trees, parts
 from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays
 from shardlint.inference.overlays.pytrees.trees import leaves
 from shardlint.laws.core.check_chain import Case
@@ -108,19 +108,27 @@ def refuse_empty(call: Call, function: str, result: Value) -> bool:
 
 
 def passed_on(
-    call: Call, arguments: Sequence[Value], traces: Sequence[Value], body: Sequence[Use], result: Value
+    call: Call,
+    arguments: Sequence[Value],
+    traces: Sequence[Value],
+    body: Sequence[Use],
+    result: Value,
+    trees: Trees,
 ) -> Value:
     """Return the results of a jitted function without out_shardings, committed where its arguments lie.
 
     An argument that is returned as it is stays where it is; what is computed lies as its operands do if all
     arguments are laid out alike, and nothing in the body asks for another layout. Of arrays that are laid out
     otherwise the compiler may combine the axes, even in what it computes from one of them (JAX 0.10.2 and
-    0.12.0.1). ``traces`` are the arguments as the body received them.
+    0.12.0.1). ``traces`` are the arguments as the body received them,
+    ``trees`` as for `nodes.parts`.
     """
     if inside_shard_map(call.interpreter) or call.interpreter.context.in_jit is not False:
         return result
-    given = {id(array) for trace in traces for array in arrays_in(trace)}
-    homes = [array.laid for argument in arguments for array in arrays_in(argument) if array.shape != ()]
+    given = {id(array) for trace in traces for array in arrays_in(trace, trees)}
+    homes = [
+        array.laid for argument in arguments for array in arrays_in(argument, trees) if array.shape != ()
+    ]
     alike = bool(homes) and homes[0] is not None and all(one == homes[0] for one in homes)
     computed = alike and is_known(result) and not any(map(_asks, body))
     computed = computed and all(_is_laid(array) for array in arrays_in(result))
