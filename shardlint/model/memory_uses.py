@@ -112,8 +112,13 @@ class MadeUse(Use):
     mesh: Mesh | None = None
 
 
+#: The function of a `CallUse` of a jitted function without out_shardings that makes arrays, outside of any
+#: mesh that is set: they lie on one device.
+MADE_IN_JIT = "jax.jit(makes)"
 #: The function of a `CallUse` that saves a checkpoint with arrays that lie on one device.
 SAVED_ALONE = "orbax.save(one device)"
+#: The function of one that saves arrays that are split.
+SAVED_SPLIT = "orbax.save(split)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,14 +143,16 @@ class RestoreUse(Use):
 
     ``subject`` is the largest of them, None without a target; ``total`` are the bytes of all, ``number`` how
     many they are. ``alone``: the target's arrays are on one device, and so are the restored ones, however
-    they were saved; otherwise they lie as they were saved. ``given_to`` is a jitted function that gets
-    them as numpy arrays beside arrays that are split.
+    they were saved; otherwise they lie as they were saved. ``shapes`` are those of matrices and larger
+    arrays among them. ``given_to`` is a jitted function that gets them as numpy arrays beside arrays that
+    are split.
     """
 
     subject: str | None
     total: int = 0
     number: int = 0
     alone: bool = False
+    shapes: tuple[Shape, ...] = ()
     given_to: str | None = None
 
 

@@ -45,7 +45,6 @@ PROGRAMS: dict[str, bool] = {
     "made = optax.adam(1e-3).init(p)": False,
     "made = jax.jit(lambda p: jnp.zeros_like(p['w']), out_shardings=on('x'))(p)": False,
     "made = jax.jit(lambda p: lax.with_sharding_constraint(jnp.zeros_like(p['w']), on('x')))(p)": False,
-    "made = jax.device_put(jax.jit(lambda p: jnp.zeros_like(p['w']))(p), on('x'))": False,
     "made = jax.jit(lambda p: jnp.zeros((3,)))(p)": False,
     "made = jax.jit(lambda p: p)(p)": False,
     STEP.format(made="optax.adam(1e-3)"): False,

@@ -27,13 +27,14 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.flax.common.metadata import map_tree
 from shardlint.inference.overlays.jax.sharding.made_arrays import is_alone
+from shardlint.inference.overlays.jax.sharding.movement import certain_layout, layout
 from shardlint.inference.overlays.jax.sharding.placement_check import place_array
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays
 from shardlint.inference.overlays.recording import record_of_value
-from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.values import Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api
 from shardlint.laws.placement.array_bytes import array_bytes
-from shardlint.model.memory_uses import SAVED_ALONE, RestoreUse
+from shardlint.model.memory_uses import SAVED_ALONE, SAVED_SPLIT, RestoreUse
 from shardlint.model.spans import Place
 
 _RESTORER, _ARGS, _COMPOSITE, _RESTORE_ARGS, _LEAF_ARGS = (
@@ -88,6 +89,7 @@ def _note_restored(call: Call, place: Place, arrays: Sequence[tuple[Array, str]]
             total=sum(size for size, _ in sizes),
             number=len(sizes),
             alone=alone == {True},
+            shapes=tuple({array.shape for array, _ in arrays if array.shape and array.shape[1:]}),
         )
     )
 
@@ -126,14 +128,22 @@ def _restore(call: Call) -> Value:
 
 def _save(call: Call) -> Value:
     """``checkpointer.save(directory, state)``, ``manager.save(step, args=)``: record that some array that is
-    saved lies on one device."""
+    saved lies on one device, or is split."""
     args = call.kwargs.get("args")
     saved = _saved(args) if args is not None else [*call.args[2:3], *call.kwargs.values()]
     arrays = [array for tree in saved for array in arrays_in(tree)]
     alone = any(one.shape and one.made is not None and one.committed is None for one in arrays)
     if alone and call.interpreter.context.in_jit is False and call.interpreter.context.mesh is None:
         record_of_value(call.interpreter, SAVED_ALONE, Accepted(), call.place)
+    if any(_is_split(array) for array in arrays):
+        record_of_value(call.interpreter, SAVED_SPLIT, Accepted(), call.place)
     return Unknown("whether it was saved")
+
+
+def _is_split(array: Array) -> bool:
+    home = array.committed
+    known = layout(home) if isinstance(home, ShardingValue) else certain_layout(array)
+    return known is not None and any(map(entry_axes, known[1].entries))
 
 
 def _saved(args: Value) -> list[Value]:

@@ -63,21 +63,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from shardlint.laws.core.dims import divisible, equal, product
-from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.core.dims import divisible, product
+from shardlint.laws.core.values import Spec, Unknown, entry_axes
 from shardlint.model.findings import Group, Severity
 from shardlint.model.memory_uses import IdleUse
 from shardlint.model.uses import Placement, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
+from shardlint.rules.placements import splits
 
 
 def check(uses: Sequence[IdleUse | Placement], _: RuleSettings) -> Iterable[tuple[Use, Problem]]:
     """Report the axes that split nothing."""
     placed = [use for use in uses if isinstance(use, Placement) and not use.environment.in_jit]
-    split = [use for use in placed if _splits(use)]
+    split = [use for use in placed if splits(use)]
     named = [use for use in placed if use.subject != "the array"]
-    whole = {(use.subject, use.shape, use.mesh) for use in named if _splits(use) is False}
+    whole = {(use.subject, use.shape, use.mesh) for use in named if splits(use) is False}
     for use in uses:
         if not isinstance(use, IdleUse):
             continue
@@ -120,15 +120,6 @@ def _is_like_rows(placed: Placement, use: IdleUse) -> bool:
         and set(first) <= set(use.axes)
         and any(rows[1:] == placed.shape[1:] and divisible(rows[0], ways) is True for rows in use.rows)
     )
-
-
-def _splits(use: Placement) -> bool | None:
-    """Return whether some axis splits an array; None where that is not known."""
-    mesh, spec = use.mesh, use.spec
-    if not isinstance(mesh, Mesh) or not isinstance(spec, Spec) or not isinstance(use.verdict, Accepted):
-        return None
-    axes = [axis for entry in spec.entries for axis in entry_axes(entry) if axis in mesh.names]
-    return any(equal(mesh.size_of(axis), 1) is False for axis in axes)
 
 
 RULE = ProjectRule(

@@ -8,9 +8,9 @@ jit, whole on one device or on each, and gives to a jitted function beside an ar
 split, and that they could be split as: sums of gradients from `jnp.zeros(p.shape)`, averages from a copy on
 the host, a buffer for what is collected; or beside one that has the same three dimensions or more, and is
 split; or beside anything that is split, from that limit on; or if the model gives it names that are axes of
-the mesh, which nothing applied. Arrays of that limit or more that are made whole on one device, and split by
-`jax.device_put` afterwards, are an information, and so are numpy arrays that a jitted function gets in a
-loop, beside arrays that are split and together no larger.
+the mesh, which nothing applied. Arrays that are made whole on one device, and split by `jax.device_put`
+afterwards, are an information, if they are of that limit or more, or if a jitted function makes them. So are
+numpy arrays that a jitted function gets in a loop, beside arrays that are split and together no larger.
 
 ## Why is this bad?
 The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The
@@ -71,8 +71,8 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Spec, entry_axes
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.memory_uses import HOST, MadeUse, RestoreUse
-from shardlint.model.uses import ParameterUse, Placement, Use
+from shardlint.model.memory_uses import HOST, MADE_IN_JIT, MadeUse, RestoreUse
+from shardlint.model.uses import CallUse, ParameterUse, Placement, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import shape_text
 from shardlint.rules.named_parameters import NamedParameters
@@ -82,11 +82,13 @@ _SPLITTING = "jax.device_put"
 
 
 def check(
-    uses: Sequence[MadeUse | Placement | RestoreUse | ParameterUse], settings: RuleSettings
+    uses: Sequence[MadeUse | Placement | RestoreUse | ParameterUse | CallUse], settings: RuleSettings
 ) -> Iterable[tuple[Use, Problem]]:
     """Report arrays that a jitted function makes whole, and that are not placed afterwards."""
     placed = {use.made_at.resolve() for use in uses if isinstance(use, Placement) and use.made_at is not None}
     restored = {use.place.resolve() for use in uses if isinstance(use, RestoreUse)}
+    calls = (use for use in uses if isinstance(use, CallUse) and use.function == MADE_IN_JIT)
+    compiled = {use.place.resolve() for use in calls}
     parameters = NamedParameters(uses)
     for use in uses:
         if not isinstance(use, MadeUse) or use.place.resolve() in restored:
@@ -105,12 +107,14 @@ def check(
             yield use, Problem(text, use.place, severity=Severity.WARNING if large else Severity.INFO)
             continue
         names = None if use.split is not None else _unapplied(use, parameters)
-        if use.split is None and names is None and use.total < settings.replicated_bytes:
+        small = use.split is None and names is None and use.total < settings.replicated_bytes
+        jitted = use.function == _SPLITTING and use.place.resolve() in compiled
+        if small and not jitted:
             continue
         if use.function == _SPLITTING:
             text = (
                 f"{use.subject}, {kind}{others}, is made whole on one device before it is split: "
-                "make it inside jit with out_shardings"
+                f"{'give' if jitted else 'make it inside jit with'} out_shardings"
             )
             yield use, Problem(text, use.place, severity=Severity.INFO)
             continue
@@ -150,6 +154,6 @@ RULE = ProjectRule(
     summary="A jitted function without out_shardings makes arrays that stay whole",
     docs=__doc__,
     group=Group.MEMORY,
-    kinds=(MadeUse, Placement, RestoreUse, ParameterUse),
+    kinds=(MadeUse, Placement, RestoreUse, ParameterUse, CallUse),
     check=check,
 )

@@ -5,8 +5,9 @@ Finds arrays that Orbax restores without being told where to, in programs with a
 that are not placed afterwards: from a target whose arrays are on one device, a warning; an information if the
 file also saves arrays on one device, and the target has no shardings, or there is none. Where there are also
 shardings on such a mesh, that is said of every target without shardings of 64 MiB or more
-(`max-replicated-bytes` sets the limit). And arrays that are restored as numpy arrays, and given to a jitted
-function beside arrays that are split.
+(`max-replicated-bytes` sets the limit), or with a matrix whose shape is split elsewhere, unless the file
+saves arrays that are split. And arrays that are restored as numpy arrays, and given to a jitted function
+beside arrays that are split.
 
 ## Why is this bad?
 An array of the target that lies on one device says that the restored one should lie there as well, however it
@@ -71,9 +72,10 @@ from shardlint.laws.core.values import Mesh, Unknown
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.memory_uses import SAVED_ALONE, RestoreUse
+from shardlint.model.memory_uses import SAVED_ALONE, SAVED_SPLIT, RestoreUse
 from shardlint.model.uses import CallUse, MeshUse, Placement, ShardingUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
+from shardlint.rules.placements import splits
 
 
 def check(
@@ -84,6 +86,8 @@ def check(
     several = [use for use in uses if _is_of_several(use)]
     if not several:
         return
+    kept = any(isinstance(use, CallUse) and use.function == SAVED_SPLIT for use in uses)
+    laid = [] if kept else [use for use in uses if isinstance(use, Placement) and splits(use)]
     split = not all(isinstance(use, MeshUse) for use in several)
     saved = {use.place.path for use in uses if isinstance(use, CallUse) and use.function == SAVED_ALONE}
     for use in uses:
@@ -109,12 +113,15 @@ def check(
             )
             yield use, Problem(text, use.place, severity=Severity.WARNING)
             continue
-        if not here and (not split or use.total < settings.replicated_bytes):
+        like = next((one for one in laid if one.shape in use.shapes), None)
+        if not here and like is None and (not split or use.total < settings.replicated_bytes):
             continue
         what = (
             "no sharding says" if use.subject is None else f"{use.subject}{more} of the target does not say"
         )
         text = f"{what} where to restore: each array gets the layout that it was saved with"
+        if like is not None:
+            text += f", though {like.subject}, of the shape of one, is split by {like.spec}"
         yield use, Problem(text, use.place, severity=Severity.INFO)
 
 

@@ -19,11 +19,12 @@ from shardlint.inference.overlays.jax.sharding.movement import certain_layout, c
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
 from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays, steps_of
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.array_bytes import array_bytes
-from shardlint.model.memory_uses import HOST, MadeUse, RestoreUse
+from shardlint.model.memory_uses import HOST, MADE_IN_JIT, MadeUse, RestoreUse
 from shardlint.model.uses import Fact
 
 _MAKING = frozenset(
@@ -122,6 +123,8 @@ def returned(
         return replace(array, made=call.place)
 
     kept = map_arrays(result, take, keeps=True)
+    if found and runs_eagerly(call.interpreter):
+        record_of_value(call.interpreter, MADE_IN_JIT, Accepted(), call.place)
     split = {one.shape: text for one, text, _ in _split_arguments(names, arguments)} if found else {}
     beside = [one for one in found if one[0].shape in split]
     holder = call.interpreter.context.mesh
