@@ -143,13 +143,13 @@ def _give_on(interpreter: Machine, donation: Donation) -> None:
 
 
 def note_alias(interpreter: Machine, target: cst.BaseExpression, source: cst.BaseExpression) -> None:
-    """Note that ``target = source``, of two names, makes both one array, deleted for both."""
+    """Note that ``target = source``, of two names, makes both one array or tuple, deleted for both."""
     if type(target) is not cst.Name or type(source) is not cst.Name:
         return
     scope = interpreter.scope
     new, old = meant(scope, target.value), meant(scope, source.value)
     value = scope.variables.get(old)
-    if not isinstance(value, Array) or value.numpy or scope.target(new) is not scope or new == old:
+    if not isinstance(value, Array | Tuple) or scope.target(new) is not scope or new == old:
         return
     # No other variable holds this object, unless it is assigned one of these.
     group = {old, *_aliases(scope, old)}

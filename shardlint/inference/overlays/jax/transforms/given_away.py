@@ -244,7 +244,8 @@ def _differs(array: Array, other: Array) -> bool:
 
 
 def marked_gone(interpreter: Evaluator, tree: Value, lost: dict[str, Gone], path: str) -> Value:
-    """Return a tree with the arrays at some paths marked as gone; lists and dicts change in place.
+    """Return a tree with the arrays at some paths marked as gone; what other variables hold as well
+    changes in place.
 
     Paths are those of `prefixes.arrays_at`.
     """
@@ -268,11 +269,13 @@ def marked_gone(interpreter: Evaluator, tree: Value, lost: dict[str, Gone], path
         case Instance() | LibraryObject() if not is_data_node(tree):
             children = parts(tree) or {}
             named = isinstance(tree, Instance) or len(children) > 1
-            return with_parts(
-                tree,
-                {
-                    name: marked_gone(interpreter, part, lost, f"{path}.{name}" if named else path)
-                    for name, part in children.items()
-                },
-            )
+            marked = {
+                name: marked_gone(interpreter, part, lost, f"{path}.{name}" if named else path)
+                for name, part in children.items()
+            }
+            if not interpreter.certain(tree.path):
+                return with_parts(tree, marked)
+            changing(tree)
+            held = tree.attributes if isinstance(tree, Instance) else tree.fields
+            held.update(marked)
     return tree
