@@ -14,7 +14,9 @@ from shardlint.inference.overlays.jax import numpy
 #: Names that JAX has removed, under which old programs still call these.
 REMOVED = {"jax.tree_map": "jax.tree.map"}
 
-_DTYPES = {f"{library}.{name}" for library in ("jax.numpy", "numpy") for name in numpy.DTYPES}
+_DTYPES = {f"{library}.{name}" for library in ("jax.numpy", "numpy") for name in numpy.DTYPES} | {
+    f"jax.numpy.{name}" for name in numpy.MORE_DTYPES
+}
 
 
 def generator(name: str) -> Generator | None:

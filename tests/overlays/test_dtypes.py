@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from overlay_harness import PLACE, FakeInterpreter
+from overlay_harness import PLACE, FakeInterpreter, resolve
 
-from shardlint.inference.domain.values import Array, Const, External, LibraryObject, Value
+from shardlint.inference.domain.values import Array, Const, External, LibraryObject, Tuple, Value
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays.dtypes import as_dtype
+from shardlint.inference.overlays.arrays.dtypes import as_dtype, dtype_value
 from shardlint.inference.overlays.registry import canonical, transfer
+from shardlint.laws.core.values import Unknown
 
 NAMES = ("float32", "bfloat16", "float16", "int32", "int8", "uint8", "bool", "float64", "int64")
 LIBRARIES = {"numpy": np, "jax.numpy": jnp}
@@ -60,6 +62,46 @@ def test_limits(module: str) -> None:
         assert [made.fields[n] for n in ("min", "max", "bits")] == [
             Const(int(n)) for n in (true.min, true.max, true.bits)
         ]
+
+
+CLASSES = (
+    "generic number inexact floating complexfloating integer signedinteger unsignedinteger character "
+    "flexible bool_ float32 int32 float64"
+).split()
+
+
+@pytest.mark.parametrize("module", LIBRARIES)
+def test_classes_of_dtypes(module: str) -> None:
+    library = LIBRARIES[module]
+    for name, other in itertools.product((*NAMES, "int4", "float8_e4m3fn", "complex64"), CLASSES):
+        dtype = getattr(jnp, name)
+        found = asked(f"{module}.issubdtype", External(f"jax.numpy.{name}"), External(f"{module}.{other}"))
+        assert found == Const(bool(library.issubdtype(dtype, getattr(library, other)))), (name, other)
+        made = asked("numpy.dtype", External(f"jax.numpy.{name}"))
+        assert as_dtype(made) == str(jnp.dtype(dtype))
+        again = asked(f"{module}.issubdtype", made, External(f"{module}.{other}"))
+        assert again == found
+
+
+def test_classes_of_keys() -> None:
+    key, dtype = jax.random.key(0).dtype, dtype_value("key<fry>")
+    for other in ("jax.dtypes.prng_key", "jax.dtypes.extended"):
+        assert asked("jax.numpy.issubdtype", dtype, External(other)) == Const(True)
+        assert jnp.issubdtype(key, resolve(other))
+        assert asked("jax.numpy.issubdtype", Const("float32"), External(other)) == Const(False)
+        assert not jnp.issubdtype("float32", resolve(other))
+    assert isinstance(asked("jax.numpy.issubdtype", dtype, External("numpy.floating")), Unknown)
+
+
+@pytest.mark.parametrize("module", LIBRARIES)
+def test_scalars(module: str) -> None:
+    isscalar = LIBRARIES[module].isscalar
+    for plain in (1, 2.5, True, "a", None):
+        assert asked(f"{module}.isscalar", Const(plain)) == Const(isscalar(plain))
+    for shape in ((), (2,)):
+        found = asked(f"{module}.isscalar", Array(shape, "float32"))
+        assert found == Const(isscalar(jnp.ones(shape))) or isinstance(found, Unknown)
+    assert asked(f"{module}.isscalar", Tuple(())) == Const(isscalar(()))
 
 
 @pytest.mark.parametrize("name", ["inf", "pi", "e"])

@@ -8,10 +8,13 @@ import jax
 import jax.numpy as jnp
 import optax
 import pytest
+from overlay_harness import resolve
 from support.checking import uses
 from support.jax_answers import asks_jax
 
-from shardlint.inference.overlays.optax import losses
+from shardlint.inference.domain.values import External
+from shardlint.inference.overlays.optax import losses, wrappers
+from shardlint.inference.overlays.registry import canonical
 from shardlint.model.uses import Placement
 
 PROGRAM = """
@@ -52,6 +55,15 @@ def test_losses_agree_with_optax(name: str) -> None:
         text = PROGRAM.format(name=name, first=first, second=second, dtype=dtype, other=other)
         (placed,) = (use for use in uses(text) if isinstance(use, Placement))
         assert (placed.shape, placed.dtype) == real_loss(name, first, dtype, second, other), text
+
+
+OTHER_NAMES = losses.ALIASES | wrappers.ALIASES
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+def test_other_names_are_of_the_same_functions(name: str) -> None:
+    assert resolve(name) is resolve(OTHER_NAMES[name])
+    assert canonical(name) == External(OTHER_NAMES[name])
 
 
 #: Calls with options, and the shape of what they return of arrays of the shape (4, 8).

@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import optax
 import pytest
 from support.checking import uses
@@ -42,6 +43,17 @@ CALLS = {
     "norm": ("{T}", "{T}, squared=True", "{U}, 2"),
     "vdot": ("{T}, {U}",),
     "update_moment": ("{T}, {U}, 0.9, 1", "{U}, {T}, 0.99, 2"),
+    "update_infinity_moment": ("{T}, {U}, 0.9, 1e-8", "{U}, {T}, 0.99, eps=0.0"),
+    "update_moment_per_elem_norm": ("{T}, {U}, 0.9, 2", "{U}, {T}, 0.99, 1", "{U}, {T}, 0.5, 3"),
+    "bias_correction": ("{T}, 0.9, jnp.ones((), jnp.int32)", "{U}, decay=0.9, count=3"),
+    "cast_like": ("{T}, {U}", "{U}, other_tree={T}"),
+    "max": ("{T}", "{U}"),
+    "min": ("{T}", "{U}"),
+    "size": ("{T}", "{U}"),
+    "allclose": ("{T}, {U}", "{U}, {T}, rtol=0.1"),
+    "safe_increment": ("{T}['a']", "count={U}['b'][0]", "3", "2.5"),
+    "safe_int32_increment": ("{T}['a']", "count={U}['b'][0]", "3", "2.5"),
+    "safe_norm": ("{T}['a'], 0.1", "{U}['a'], min_norm=1, axis=0", "{T}['a'], 0.5, None, 1, True"),
     "incremental_update": ("{T}, {U}, 0.1", "{U}, {T}, step_size=0.5"),
     "global_norm": ("{T}", "updates={U}"),
 }
@@ -53,7 +65,7 @@ def leaves(call: str) -> list[tuple[tuple[int, ...], str]] | None:
     scope: dict[str, Any] = {}
     exec(HEADER, scope)
     try:
-        found = jax.eval_shape(lambda: eval(call, scope))
+        found = jax.eval_shape(lambda: jax.tree.map(jnp.asarray, eval(call, scope)))
     except (TypeError, ValueError):
         return None
     return [(leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(found)]
@@ -74,7 +86,9 @@ def test_trees_agree_with_optax(name: str) -> None:
         expected = leaves(call)
         if expected is None:
             continue
-        placed = uses(f"{HEADER}jax.device_put({call}, NamedSharding(mesh, P()))\n")
+        placed = uses(
+            f"{HEADER}jax.device_put(jax.tree.map(jnp.asarray, {call}), NamedSharding(mesh, P()))\n"
+        )
         found = [(use.shape, use.dtype) for use in placed if isinstance(use, Placement)]
         assert found == expected, call
         agreed += 1

@@ -29,6 +29,7 @@ NAMES: dict[str, str] = {
     "jax.use_abstract_mesh": "jax.sharding.use_abstract_mesh",
     "jax.tree_map": "jax.tree_util.tree_map",
     "jax.numpy.ndarray": "jax.Array",
+    "jax.numpy.dtype": "numpy.dtype",
 }
 
 #: Modules with several spellings.

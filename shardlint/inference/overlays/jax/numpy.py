@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlint.inference.domain.values import Array, Native, Value
+from shardlint.inference.domain.values import Array, Const, Native, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import (  # fmt: skip
     contractions,
@@ -13,6 +13,7 @@ from shardlint.inference.overlays.arrays import (  # fmt: skip
     reductions,
     selection,
 )
+from shardlint.inference.overlays.arrays.dtypes import as_dtype
 from shardlint.inference.overlays.arrays.elementwise import scalar_constructor
 from shardlint.inference.overlays.arrays.operands import (
     Transfer,
@@ -55,23 +56,15 @@ def _under(lead: Shape | None, answer: Value) -> Value:
 
 
 #: Names of dtypes whose calls cast: ``jnp.float32(x)``.
-DTYPES = [
-    "bool_",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "bfloat16",
-    "float16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-]
+DTYPES = (
+    "bool_ bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 bfloat16 float16 float32 float64 complex64 "
+    "complex128 int_ uint single double csingle cdouble"
+).split()
+#: Those that numpy has not.
+MORE_DTYPES = (
+    "float_ complex_ int2 int4 uint2 uint4 float4_e2m1fn float8_e3m4 float8_e4m3 float8_e4m3b11fnuz "
+    "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
+).split()
 
 #: Functions that numpy has, too.
 SHARED: tuple[Operation, ...] = (
@@ -91,12 +84,12 @@ OPERATIONS: tuple[Operation, ...] = (
     *(
         Operation(
             name,
-            scalar_constructor(name.rstrip("_")),
+            scalar_constructor(as_dtype(Const(name)) or name),
             sharding=elementwise_rules.cast,
             reads_values=True,
             parameters=("x",),
         )
-        for name in DTYPES
+        for name in (*DTYPES, *MORE_DTYPES)
     ),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Const, LibraryObject, Native, Value, as_dim
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.dtypes import as_dtype
 from shardlint.inference.overlays.arrays.elementwise import scalar_constructor
 from shardlint.inference.overlays.arrays.layout import resize_in_place, set_in_place
 from shardlint.inference.overlays.arrays.operands import (
@@ -152,7 +153,7 @@ TABLE: dict[str, Transfer] = {
     **table("numpy.", {
         **_SHARED,
         **_DEVICES,
-        **{name: scalar_constructor(name.rstrip("_")) for name in DTYPES if name != "bfloat16"},
+        **{name: scalar_constructor(as_dtype(Const(name)) or name) for name in DTYPES if name != "bfloat16"},
         "random.default_rng": _generator(GENERATOR, "numpy.random.Generator"),
         "random.RandomState": _generator(_LEGACY, "numpy.random.RandomState"),
         "random.seed": _seed,

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 import math
 
-from shardlint.inference.domain.values import Array, Const, LibraryObject, Value
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    External,
+    Integer,
+    LibraryObject,
+    ListValue,
+    Tuple,
+    Value,
+    is_none,
+)
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import as_dtype, bits, dtype_value, kind, narrowed, promote
 from shardlint.inference.overlays.arrays.operands import Transfer, is_numpy, operand, table
@@ -61,7 +71,67 @@ def promoted(call: Call) -> Value:
     return call.unknown("what types are promoted to") if dtype is None else dtype_value(dtype)
 
 
+def dtype(call: Call) -> Value:
+    """`dtype(dtype)`: an object that names it; 64 bits stay 64 bits."""
+    (named,) = call.bind("dtype")
+    found = "float64" if is_none(named) else as_dtype(named)
+    return call.unknown("a dtype that is not known") if found is None else dtype_value(found)
+
+
+#: The abstract classes of dtypes, with the kinds of those that derive from them.
+_CLASSES = {
+    "generic": "biufc", "number": "iufc", "inexact": "fc", "floating": "f", "complexfloating": "c",
+    "integer": "iu", "signedinteger": "i", "unsignedinteger": "u", "character": "", "flexible": "",
+}  # fmt: skip
+#: JAX's own, of which keys of random numbers are.
+_EXTENDED = frozenset({"jax.dtypes.extended", "jax.dtypes.prng_key"})
+
+
+def issubdtype(call: Call) -> Value:
+    """`issubdtype(arg1, arg2)`: numpy takes bfloat16 and the other dtypes of JAX's own for no numbers."""
+    one, other = call.bind("arg1", "arg2")
+    known = one.fields["name"] if isinstance(one, LibraryObject) and one.kind == "numpy.dtype" else None
+    is_key = isinstance(known, Const) and str(known.value).startswith("key<")
+    dtype = as_dtype(one)
+    if not isinstance(other, External) or (dtype is None and not is_key):
+        return call.unknown("dtypes that are not known")
+    library, _, name = other.name.rpartition(".")
+    if other.name in _EXTENDED and not is_numpy(call):
+        return Const(is_key)
+    if is_key or library not in ("numpy", "jax.numpy"):
+        return call.unknown("dtypes of another library")
+    assert dtype is not None
+    if (kinds := _CLASSES.get(name)) is not None:
+        foreign = is_numpy(call) and name != "generic" and not _is_of_numpy(dtype)
+        return Const(kind(dtype) in kinds and not foreign)
+    wanted = as_dtype(other)
+    return call.unknown("a class that is not known") if wanted is None else Const(dtype == wanted)
+
+
+def _is_of_numpy(dtype: str) -> bool:
+    """Return whether numpy itself has a dtype."""
+    return dtype == "bool" or (
+        not dtype.startswith("bfloat") and (bits(dtype) or 0) >= 8 and "_" not in dtype
+    )
+
+
+def isscalar(call: Call) -> Value:
+    """`isscalar(element)`: JAX's also of arrays without dimensions."""
+    (element,) = call.bind("element")
+    match element:
+        case Array(struct=False, shape=tuple() as shape) if shape or not is_numpy(call):
+            return Const(shape == ())
+        case Integer() | Const(value=bool() | int() | float() | complex() | str() | bytes()):
+            return Const(True)
+        case Tuple() | ListValue() | Const(value=None):
+            return Const(False)
+    return call.unknown("the value is not known")
+
+
 _TABLE: dict[str, Transfer] = {
+    "dtype": dtype,
+    "issubdtype": issubdtype,
+    "isscalar": isscalar,
     "finfo": finfo,
     "iinfo": iinfo,
     "promote_types": promoted,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import (
+    Transfer,
     broadcast,
     given,
     known_rank,
@@ -89,7 +90,7 @@ def _with_integer_labels(call: Call) -> Value:
     return result(call, shape, scores.dtype)
 
 
-TABLE = table("optax.", {
+TABLE: dict[str, Transfer] = table("optax.", {
     "l2_loss": _squared,
     "squared_error": _squared,
     "huber_loss": _each("predictions"),
@@ -105,3 +106,5 @@ TABLE = table("optax.", {
     "softmax_cross_entropy": _over_classes,
     "softmax_cross_entropy_with_integer_labels": _with_integer_labels,
 })  # fmt: skip
+
+ALIASES: dict[str, str] = {name.replace("optax.", "optax.losses."): name for name in TABLE}

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
-from shardlint.inference.domain.values import Const, External, Value, as_bool, as_str, is_none
+from shardlint.inference.domain.values import NONE, Array, Const, External, Value, as_bool, as_str, is_none
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays.operands import Transfer, given, table, unresolved
+from shardlint.inference.overlays.arrays.dtypes import dtype_value, kind
+from shardlint.inference.overlays.arrays.operands import (
+    Transfer,
+    given,
+    known_rank,
+    operand,
+    table,
+    unresolved,
+)
 from shardlint.inference.overlays.pytrees.trees import tree_map
+from shardlint.laws.core.values import Unknown
 
 _ONE = Const(1.0)
 
@@ -25,6 +35,12 @@ class _Arithmetic:
     def apply(self, function: str, *args: Value, **kwargs: Value) -> Value:
         """Return the result of a function of `jax.numpy`."""
         return self._interpreter.call(External(f"jax.numpy.{function}"), list(args), kwargs, self._place)
+
+    def cast(self, leaf: Value, other: Value) -> Value:
+        """Return a leaf in the dtype of another."""
+        if not isinstance(other, Array) or other.dtype is None:
+            return Unknown("the dtype is not known")
+        return self.apply("astype", leaf, dtype_value(other.dtype))
 
     def mix(self, one: Value, share: Value, other: Value) -> Value:
         """Return ``share * one + (1 - share) * other``."""
@@ -168,6 +184,106 @@ def _products(call: Call) -> Value:
     return do.sum_of(_leaves(tree_map(lambda a, b: do.apply("vdot", a, b), x, y)))
 
 
+def _corrected(call: Call) -> Value:
+    """`tree.bias_correction(moment, decay, count)`: over ``1 - decay ** count`` in each leaf's dtype."""
+    moment, decay, count = call.bind("moment", "decay", "count")
+    assert moment is not None and decay is not None and count is not None
+    do = _Arithmetic(call)
+    share = do.apply("asarray", do.operate("Subtract", Const(1), do.operate("Power", decay, count)))
+    return tree_map(lambda leaf: do.operate("Divide", leaf, do.cast(share, leaf)), moment)
+
+
+def _infinity_moment(call: Call) -> Value:
+    """`tree.update_infinity_moment(updates, moments, decay, eps)`."""
+    updates, moments, decay, eps = call.bind("updates", "moments", "decay", "eps")
+    assert updates is not None and moments is not None and decay is not None and eps is not None
+    do = _Arithmetic(call)
+
+    def largest(g: Value, t: Value) -> Value:
+        return do.apply(
+            "maximum", do.operate("Add", do.apply("abs", g), eps), do.operate("Multiply", decay, t)
+        )
+
+    return tree_map(largest, updates, moments)
+
+
+def _norm_moment(call: Call) -> Value:
+    """`tree.update_moment_per_elem_norm(updates, moments, decay, order)`: of complex numbers' real norms."""
+    updates, moments, decay, order = call.bind("updates", "moments", "decay", "order")
+    assert updates is not None and moments is not None and decay is not None and order is not None
+    do = _Arithmetic(call)
+
+    def mixed(g: Value, t: Value) -> Value:
+        if not isinstance(g, Array) or g.dtype is None:
+            return Unknown("whether it is complex is not known")
+        size = do.apply("abs", g) if g.dtype.startswith("complex") else g
+        return do.mix(t, decay, do.operate("Power", size, order))
+
+    return tree_map(mixed, updates, moments)
+
+
+def _cast_like(call: Call) -> Value:
+    """`tree.cast_like(tree, other_tree)`."""
+    tree, other = call.bind("tree", "other_tree")
+    assert tree is not None and other is not None
+    return tree_map(_Arithmetic(call).cast, tree, other)
+
+
+def _extreme(name: str, start: float) -> Transfer:
+    """`tree.max(tree)`, `tree.min`: of all elements of the leaves that have any."""
+
+    def extreme(call: Call) -> Value:
+        (tree,) = call.bind("tree")
+        leaves = _leaves(tree)
+        if not all(isinstance(leaf, Array) and 0 not in known_rank(leaf) for leaf in leaves):
+            unresolved("whether a leaf has elements is not known")
+        do = _Arithmetic(call)
+        found: Value = Const(start)
+        for leaf in leaves:
+            found = do.apply(f"{name}imum", found, do.apply(name, leaf))
+        return found
+
+    return extreme
+
+
+def _size(call: Call) -> Value:
+    """`tree.size(tree)`: the number of all elements."""
+    (tree,) = call.bind("tree")
+    do = _Arithmetic(call)
+    return do.sum_of([do.apply("size", leaf) for leaf in _leaves(tree)])
+
+
+def _are_close(call: Call) -> Value:
+    """`tree.allclose(a, b)`: whether all elements of all leaves are."""
+    one, other, *_ = call.bind("a", "b", rtol=None, atol=None, equal_nan=None)
+    assert one is not None and other is not None
+    do = _Arithmetic(call)
+    found: Value = Const(True)
+    for leaf in _leaves(tree_map(lambda a, b: do.apply("allclose", a, b), one, other)):
+        found = do.operate("BitAnd", found, leaf)
+    return found
+
+
+def _next_count(call: Call) -> Value:
+    """`safe_increment(count)`: one more, or the largest number of its dtype."""
+    (count,) = call.bind("count")
+    dtype = operand(count).dtype
+    if count is None or dtype is None or kind(dtype) not in "iuf":
+        unresolved("the dtype")
+    do = _Arithmetic(call)
+    one = do.apply("array", Const(1), dtype_value(dtype))
+    return do.apply("where", do.apply("less", count, one), do.operate("Add", count, one), one)
+
+
+def _least_norm(call: Call) -> Value:
+    """`safe_norm(x, min_norm, ord, axis, keepdims)`: a norm, or the least one."""
+    x, least, order, axis, keepdims = call.bind("x", "min_norm", ord=None, axis=None, keepdims=Const(False))
+    assert x is not None and least is not None and keepdims is not None
+    do = _Arithmetic(call)
+    found = do.apply("linalg.norm", x, ord=order or NONE, axis=axis or NONE, keepdims=keepdims)
+    return do.apply("where", do.apply("less_equal", found, least), least, found)
+
+
 _FUNCTIONS: dict[str, Transfer] = {
     "add": _added,
     "sub": _binary("Subtract"),
@@ -190,6 +306,14 @@ _FUNCTIONS: dict[str, Transfer] = {
     "norm": _norm,
     "vdot": _products,
     "update_moment": _moment,
+    "update_infinity_moment": _infinity_moment,
+    "update_moment_per_elem_norm": _norm_moment,
+    "bias_correction": _corrected,
+    "cast_like": _cast_like,
+    "max": _extreme("max", -math.inf),
+    "min": _extreme("min", math.inf),
+    "size": _size,
+    "allclose": _are_close,
 }  # fmt: skip
 
 TABLE = table("optax.", {
@@ -197,4 +321,13 @@ TABLE = table("optax.", {
     **{f"tree_utils.tree_{name}": function for name, function in _FUNCTIONS.items()},
     "incremental_update": _incremented,
     "global_norm": _norm,
+    **{
+        name: _FUNCTIONS[name]
+        for name in (
+            "update_moment", "update_infinity_moment", "update_moment_per_elem_norm", "bias_correction"
+        )
+    },
+    "safe_increment": _next_count,
+    "safe_int32_increment": _next_count,
+    "safe_norm": _least_norm,
 })  # fmt: skip

@@ -220,6 +220,14 @@ _SCHEDULES = (
     "warmup_exponential_decay_schedule"
 ).split()
 
+#: Those that `optax.transforms` defines.
+_TRANSFORMS = (
+    "MultiSteps adaptive_grad_clip add_decayed_weights add_noise apply_if_finite chain clip "
+    "clip_by_block_rms clip_by_global_norm conditionally_mask conditionally_transform ema flatten freeze "
+    "keep_params_nonnegative masked measure_with_ema named_chain partition selective_transform snapshot "
+    "trace zero_nans"
+).split()
+
 _OTHERS: dict[str, Rule] = {
     "chain": _chain,
     "named_chain": _named_chain,
@@ -237,6 +245,13 @@ TABLE: dict[str, Rule] = {
     **{f"{module}.{name}": _schedule for name in _SCHEDULES for module in ("optax", "optax.schedules")},
     "optax.apply_updates": _apply_updates,
     **table("optax.", {"tree_map_params": _tree_map_params, "tree_utils.tree_map_params": _tree_map_params}),
+}
+#: The modules in which transformations and schedules are defined.
+ALIASES: dict[str, str] = {
+    "optax.schedules.inject_hyperparams": "optax.inject_hyperparams",
+    "optax.schedules.inject_stateful_hyperparams": "optax.inject_stateful_hyperparams",
+    **{f"optax.transforms.{name}": f"optax.{name}" for name in _TRANSFORMS},
+    "optax.tree.map_params": "optax.tree_utils.tree_map_params",
 }
 METHODS: dict[tuple[str, str], Rule] = {
     (TRANSFORMATION, "update"): _update,
