@@ -6,6 +6,7 @@ import cases_creation
 import cases_jax
 import cases_lax
 import cases_numpy
+import cases_rarer
 import cases_scipy
 from overlay_harness import Generator
 
@@ -25,7 +26,7 @@ def generator(name: str) -> Generator | None:
         return cases_numpy.cast
     name = REMOVED.get(name, name)
     for prefix, cases in (
-        ("jax.numpy.", cases_numpy.SHARED),
+        ("jax.numpy.", {**cases_numpy.SHARED, **cases_rarer.NUMPY}),
         ("jax.lax.linalg.", cases_scipy.LAX_LINALG),
         ("jax.lax.", {**cases_lax.LAX, **cases_jax.CONTROL}),
         ("jax.random.", cases_jax.RANDOM),

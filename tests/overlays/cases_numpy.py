@@ -403,6 +403,9 @@ _BINARY = (
     "nextafter divide true_divide float_power hypot logaddexp2 equal not_equal less less_equal greater "
     "greater_equal logical_and logical_or logical_xor isclose allclose array_equal"
 )
+_SHIFTED = (
+    "bitwise_and bitwise_or bitwise_xor gcd lcm left_shift right_shift bitwise_left_shift bitwise_right_shift"
+)
 _ALL = ("where",)
 _MEAN = ("where", "dtype")
 _SUM = ("where", "initial", "dtype")
@@ -410,10 +413,8 @@ _SUM = ("where", "initial", "dtype")
 SHARED: dict[str, Generator] = {
     **dict.fromkeys(_UNARY.split(), unary),
     **dict.fromkeys(_BINARY.split(), binary),
-    **dict.fromkeys(("invert", "bitwise_not", "bitwise_count"), integers),
-    **dict.fromkeys(
-        ("bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm", "left_shift", "right_shift"), integer_pair
-    ),
+    **dict.fromkeys(("invert", "bitwise_not", "bitwise_invert", "bitwise_count"), integers),
+    **dict.fromkeys(_SHIFTED.split(), integer_pair),
     **dict.fromkeys(("power", "pow"), power),
     **dict.fromkeys(("real", "imag", "iscomplex", "isreal"), arrays),
     "clip": clip,
@@ -424,7 +425,7 @@ SHARED: dict[str, Generator] = {
     **dict.fromkeys(("std", "var", "nanstd", "nanvar"), reduction("where", "ddof")),
     **dict.fromkeys(("ptp", "count_nonzero", "nanmax", "nanmin"), reduction()),
     **dict.fromkeys(("argmax", "argmin", "nanargmax", "nanargmin"), one_axis(keepdims=True)),
-    **dict.fromkeys(("cumsum", "cumprod"), one_axis(dtype=True)),
+    **dict.fromkeys(("cumsum", "cumprod", "nancumsum", "nancumprod"), one_axis(dtype=True)),
     **dict.fromkeys(("median", "nanmedian"), median),
     **dict.fromkeys(("quantile", "percentile"), quantile),
     "average": average,
@@ -444,7 +445,7 @@ SHARED: dict[str, Generator] = {
     "astype": astype,
     "arange": arange,
     "linspace": linspace,
-    "logspace": logspace,
+    **dict.fromkeys(("logspace", "geomspace"), logspace),
     **dict.fromkeys(("eye", "tri"), eye),
     "identity": identity,
     "meshgrid": meshgrid,

@@ -176,6 +176,14 @@ def logspace(call: Call) -> Value:
     return _spaced(call, start, stop, num, None, dtype, axis)
 
 
+def geomspace(call: Call) -> Value:
+    """`geomspace(start, stop, num, endpoint, dtype, axis)`."""
+    start, stop, num, _, dtype, axis = call.bind(
+        "start", "stop", num=Const(50), endpoint=None, dtype=None, axis=None
+    )
+    return _spaced(call, start, stop, num, None, dtype, axis)
+
+
 def _spaced(
     call: Call, start: Value | None, stop: Value | None, num: Value | None, retstep: Value | None,
     dtype: Value | None, axis: Value | None,
@@ -326,6 +334,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("copy", copy, sharding=elementwise_rules.first_operand, reads_values=True, methods="copy"),
     Operation("arange", arange, sharding=joining_rules.made, reads_values=False),
     Operation("logspace", logspace, sharding=joining_rules.made, reads_values=False),
+    Operation("geomspace", geomspace, sharding=joining_rules.made, reads_values=False),
     Operation(
         "linspace",
         linspace,

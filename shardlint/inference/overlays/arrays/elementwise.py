@@ -235,7 +235,7 @@ def _of_arrays_only(function: Transfer) -> Transfer:
 #: Shared by `jax.numpy` and `numpy`.
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
-        "negative sign floor ceil positive trunc invert bitwise_not",
+        "negative sign floor ceil positive trunc invert bitwise_not bitwise_invert",
         unary_function(same),
         sharding=elementwise_rules.nary,
         reads_values=True,
@@ -302,7 +302,7 @@ OPERATIONS: tuple[Operation, ...] = (
         parameters=("x1", "x2"),
     ),
     Operation(
-        "floor_divide mod remainder fmod left_shift right_shift",
+        "floor_divide mod remainder fmod left_shift right_shift bitwise_left_shift bitwise_right_shift",
         binary_function(no_bool),
         sharding=elementwise_rules.nary,
         reads_values=True,

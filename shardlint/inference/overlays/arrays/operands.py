@@ -204,6 +204,11 @@ def like(call: Call, source: Array, shape: Shape | None) -> Array:
     return result(call, shape, source.dtype, source.weak)
 
 
+def strong(call: Call, source: Array, shape: Shape | None) -> Array:
+    """Return an array with the source's dtype, which is unknown if that is weak: releases differ."""
+    return result(call, shape, None if source.weak else source.dtype)
+
+
 def mixed(call: Call, arrays: Sequence[Array]) -> tuple[str | None, bool]:
     """Return the dtype and weak type that a call's operands promote to."""
     numpy = is_numpy(call)

@@ -329,7 +329,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation("nanargmax nanargmin", arg_reduction, sharding=reduction_rules.arg_extreme, reads_values=True),
     Operation(
-        "cumsum cumprod",
+        "cumsum cumprod nancumsum nancumprod",
         cumulative,
         sharding=reduction_rules.cumulative,
         reads_values=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlint.inference.domain.values import Array, Const, Native, Value
+from shardlint.inference.domain.values import Array, Const, Native, Tuple, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import (  # fmt: skip
     contractions,
@@ -13,18 +13,35 @@ from shardlint.inference.overlays.arrays import (  # fmt: skip
     reductions,
     selection,
 )
-from shardlint.inference.overlays.arrays.dtypes import as_dtype
-from shardlint.inference.overlays.arrays.elementwise import scalar_constructor
+from shardlint.inference.overlays.arrays.dtypes import as_dtype, floating
+from shardlint.inference.overlays.arrays.elementwise import (
+    binary_function,
+    inexact,
+    no_bool,
+    scalar_constructor,
+    strong_inexact,
+    unary_function,
+)
 from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     broadcast,
     known_rank,
+    mixed,
     operands,
     unresolved,
 )
+from shardlint.inference.overlays.arrays.reductions import allclose, quantile
+from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
-from shardlint.inference.overlays.jax.numerics import fourier
-from shardlint.inference.overlays.operations import Operation, library_table
+from shardlint.inference.overlays.jax.numerics import (
+    fourier,
+    indices,
+    matrices,
+    polynomials,
+    signals,
+    statistics,
+)
+from shardlint.inference.overlays.operations import Dependence, Operation, library_table
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.dims import Shape
 
@@ -45,6 +62,38 @@ def vectorize(call: Call) -> Value:
         return _under(lead, answer)
 
     return Native("jnp.vectorize(...)", mapped, wraps=function, origin=call.place)
+
+
+def sinc(call: Call) -> Value:
+    """`sinc(x)`: since 0.12.0 its result is never weak."""
+    (x,) = operands(call.bind("x"))
+    return Array(x.shape, None if x.weak else floating(x.dtype, False))
+
+
+def heaviside(call: Call) -> Value:
+    """`heaviside(x1, x2)`: whether it is weak depends on more than the dtypes."""
+    x, y = operands(call.bind("x", "y"))
+    dtype, _ = mixed(call, [x, y])
+    weak = x.weak or y.weak
+    return Array(broadcast([x.shape, y.shape]), None if weak else floating(dtype, False))
+
+
+def each(*functions: Transfer) -> Transfer:
+    """Return a function of several results, such as `divmod(x, y)`."""
+    return lambda call: Tuple(tuple(function(call) for function in functions))
+
+
+def integers(call: Call) -> Value:
+    """Return the exponents of `frexp(x)`."""
+    (x,) = operands(call.bind("x"))
+    return Array(x.shape, "int32")
+
+
+def ldexp(call: Call) -> Value:
+    """`ldexp(x1, x2)`: floats of the first operand's dtype."""
+    x, y = operands(call.bind("x1", "x2"))
+    dtype = floating(x.dtype, False)
+    return Array(broadcast([x.shape, y.shape]), dtype, x.weak and dtype == x.dtype)
 
 
 def _under(lead: Shape | None, answer: Value) -> Value:
@@ -80,6 +129,34 @@ SHARED: tuple[Operation, ...] = (
 
 OPERATIONS: tuple[Operation, ...] = (
     *SHARED,
+    *indices.OPERATIONS,
+    *matrices.OPERATIONS,
+    *polynomials.OPERATIONS,
+    *signals.OPERATIONS,
+    *statistics.OPERATIONS,
+    Operation("sinc", sinc, sharding=elementwise_rules.activated, reads_values=True),
+    Operation("spacing", unary_function(strong_inexact), sharding=unclaimed, reads_values=False),
+    Operation("heaviside", heaviside, sharding=unclaimed, reads_values=True),
+    Operation("ldexp", ldexp, sharding=unclaimed, reads_values=False, parameters=("x1", "x2")),
+    Operation("frexp", each(unary_function(inexact), integers), sharding=unclaimed, reads_values=False),
+    Operation(
+        "modf", each(unary_function(inexact), unary_function(inexact)), sharding=unclaimed, reads_values=True
+    ),
+    Operation(
+        "divmod",
+        each(binary_function(no_bool), binary_function(no_bool)),
+        sharding=unclaimed,
+        reads_values=True,
+    ),
+    Operation(
+        "array_equiv",
+        allclose,
+        sharding=unclaimed,
+        reads_values=False,
+        parameters=("a1", "a2"),
+        depends_on=Dependence.PERHAPS_NONE,
+    ),
+    Operation("nanquantile nanpercentile", quantile, sharding=unclaimed, reads_values=True),
     Operation("vectorize", vectorize, sharding=None, reads_values=False),
     *(
         Operation(
