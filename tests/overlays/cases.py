@@ -6,6 +6,7 @@ import cases_creation
 import cases_jax
 import cases_lax
 import cases_numpy
+import cases_others
 import cases_rarer
 import cases_scipy
 from overlay_harness import Generator
@@ -28,11 +29,16 @@ def generator(name: str) -> Generator | None:
     for prefix, cases in (
         ("jax.numpy.", {**cases_numpy.SHARED, **cases_rarer.NUMPY}),
         ("jax.lax.linalg.", cases_scipy.LAX_LINALG),
-        ("jax.lax.", {**cases_lax.LAX, **cases_jax.CONTROL}),
-        ("jax.random.", cases_jax.RANDOM),
-        ("jax.nn.", cases_jax.NN),
-        ("jax.scipy.special.", {**cases_jax.NN, **cases_scipy.SPECIAL}),
+        ("jax.lax.", {**cases_lax.LAX, **cases_jax.CONTROL, **cases_others.LAX}),
+        ("jax.random.", {**cases_jax.RANDOM, **cases_others.RANDOM}),
+        ("jax.nn.", {**cases_jax.NN, **cases_others.NN}),
+        ("jax.scipy.special.", {**cases_jax.NN, **cases_scipy.SPECIAL, **cases_others.SPECIAL}),
         ("jax.scipy.linalg.", cases_scipy.LINALG),
+        ("jax.scipy.stats.", cases_others.STATS),
+        ("jax.scipy.signal.", cases_others.SIGNAL),
+        ("jax.scipy.fft.", cases_others.FFT),
+        ("jax.scipy.ndimage.", cases_others.IMAGES),
+        ("jax.scipy.integrate.", cases_others.INTEGRALS),
         ("jax.ops.", cases_scipy.OPS),
         ("jax.image.", cases_scipy.IMAGE),
         ("jax.tree.", cases_jax.TREES),

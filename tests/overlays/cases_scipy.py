@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cases_lax import one
-from cases_products import pair, solve, square
+from cases_products import matrix, pair, solve, square
 from overlay_harness import Case, Draw, Generator, dims
 
 from shardlint.inference.domain.values import Array, Const, Tuple, integer
@@ -24,12 +24,49 @@ def pivoted(d: Draw) -> Case:
     return [Tuple((a, Array(a.shape[:-1], "int32"))), b], kwargs
 
 
+def blocks(d: Draw) -> Case:
+    return [d.array(d.shape(0, 2)) for _ in range(d.between(1, 3))], {}
+
+
+def toeplitz(d: Draw) -> Case:
+    column = d.array((d.dim(),))
+    return [column, d.array((d.dim(),))] if d.chance(0.6) else [column], {}
+
+
+def size(d: Draw) -> Case:
+    return [Const(d.pick(1, 2, 4))], {}
+
+
+def tall(d: Draw) -> Case:
+    n = d.dim()
+    x = Array((*d.shape(0, 1), n + d.dim(0), n), "float32")
+    return [x], d.maybe(full_matrices=lambda: Const(False), compute_uv=lambda: Const(d.chance(0.5)))
+
+
+def eigh(d: Draw) -> Case:
+    args, _ = square(d)
+    return args, d.maybe(eigvals_only=lambda: Const(d.chance(0.5)))
+
+
+def qr(d: Draw) -> Case:
+    args, _ = matrix()(d)
+    return args, d.maybe(mode=lambda: Const(d.pick("full", "economic", "r")))
+
+
 LINALG: dict[str, Generator] = {
     **dict.fromkeys(("cholesky", "inv", "expm", "det", "cho_factor"), square),
     **dict.fromkeys(("solve", "solve_triangular"), solve),
     "cho_solve": factored,
     "lu_solve": pivoted,
     "lu_factor": square,
+    "block_diag": blocks,
+    "toeplitz": toeplitz,
+    **dict.fromkeys(("hilbert", "hadamard", "dft"), size),
+    "svd": tall,
+    "eigh": eigh,
+    "qr": qr,
+    "lu": matrix(),
+    "sqrtm": lambda d: (lambda n: ([Array((n, n), "float32")], {}))(d.dim()),
 }
 
 

@@ -16,9 +16,16 @@ from overlay_harness import CASES, Draw, concrete, evaluate, named, resolve, run
 
 from shardlint.inference.domain.values import NONE, Array, Const, Value
 from shardlint.inference.overlays.jax import nn, numpy, random, tree
-from shardlint.inference.overlays.jax.lax import control_flow, convolution
+from shardlint.inference.overlays.jax.lax import control_flow, convolution, gathers, linalg
 from shardlint.inference.overlays.jax.lax import functions as jax_lax
-from shardlint.inference.overlays.jax.numerics import images, segments, special
+from shardlint.inference.overlays.jax.numerics import (
+    distributions,
+    images,
+    scipy_linalg,
+    scipy_signal,
+    segments,
+    special,
+)
 from shardlint.inference.overlays.numpy import functions  # fmt: skip
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions.keywords import is_never_taken
@@ -35,6 +42,11 @@ TABLES = {
     **segments.TABLE,
     **images.TABLE,
     **special.TABLE,
+    **distributions.TABLE,
+    **scipy_signal.TABLE,
+    **scipy_linalg.TABLE,
+    **linalg.TABLE,
+    "jax.lax.index_take": gathers.TABLE["jax.lax.index_take"],
     **tree.TABLE,
     **functions.TABLE,
 }

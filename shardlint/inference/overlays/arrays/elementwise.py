@@ -51,6 +51,11 @@ def strong_inexact(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, boo
     return inexact(dtype, False, numpy)
 
 
+def unless_weak(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """Return a floating dtype; unknown for weak types, which some releases keep."""
+    return (None, False) if weak else inexact(dtype, False, numpy)
+
+
 def wide_inexact(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
     """Return a floating dtype; every integer becomes the default float, in numpy too."""
     return floating(dtype, numpy), weak

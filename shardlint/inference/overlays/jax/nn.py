@@ -6,11 +6,19 @@ from shardlint.inference.domain.values import Const, Value, as_int
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import reductions
 from shardlint.inference.overlays.arrays.dtypes import floating, kind
-from shardlint.inference.overlays.arrays.elementwise import Rule, apply, inexact, same, strong_inexact
+from shardlint.inference.overlays.arrays.elementwise import (
+    Rule,
+    apply,
+    inexact,
+    same,
+    strong_inexact,
+    unless_weak,
+)
 from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     axis_of,
     dtype_argument,
+    given,
     known_int,
     known_rank,
     like,
@@ -24,6 +32,7 @@ from shardlint.inference.overlays.arrays.operands import (
     truth,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
 from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
 from shardlint.inference.overlays.jax.explicit.rules import layout as layout_rules
@@ -111,6 +120,16 @@ def dot_product_attention(call: Call) -> Value:
     return like(call, q, shapes[0])
 
 
+def logmeanexp(call: Call) -> Value:
+    """`logmeanexp(x, axis, where, keepdims)`."""
+    x, axis, where, keepdims = call.bind("x", axis=None, where=None, keepdims=None)
+    if given(where):
+        unresolved("a mask")
+    source = operand(x)
+    shape = reductions.reduced(source.shape, axis, truth(keepdims, False))
+    return result(call, shape, floating(source.dtype, False))
+
+
 _LOGSUMEXP = Operation(
     "logsumexp", reductions.logsumexp, sharding=reduction_rules.logsumexp, reads_values=True
 )
@@ -168,6 +187,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("glu", glu, sharding=joining_rules.glu, reads_values=True),
     Operation("one_hot", one_hot, sharding=layout_rules.one_hot, reads_values=True),
     _LOGSUMEXP,
+    Operation("log1mexp", activation(unless_weak), sharding=unclaimed, reads_values=True),
+    Operation("logmeanexp", logmeanexp, sharding=unclaimed, reads_values=True),
     Operation("dot_product_attention", dot_product_attention, sharding=MISSING, reads_values=False),
 )
 

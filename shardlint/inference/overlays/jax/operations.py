@@ -11,8 +11,15 @@ from shardlint.inference.overlays.jax.explicit.rules import (
     layout,
     updates,
 )
-from shardlint.inference.overlays.jax.lax import convolution, functions, linalg, shapes
-from shardlint.inference.overlays.jax.numerics import images, scipy_linalg, segments, special
+from shardlint.inference.overlays.jax.lax import convolution, functions, gathers, linalg, shapes
+from shardlint.inference.overlays.jax.numerics import (
+    distributions,
+    images,
+    scipy_linalg,
+    scipy_signal,
+    segments,
+    special,
+)
 from shardlint.inference.overlays.operations import Missing, Operation
 
 #: The records by the canonical names of their functions.
@@ -23,6 +30,7 @@ OPERATIONS: dict[str, Operation] = {
         ("jax.lax", functions.OPERATIONS),
         ("jax.lax", shapes.OPERATIONS),
         ("jax.lax", convolution.OPERATIONS),
+        ("jax.lax", gathers.OPERATIONS),
         ("jax.lax.linalg", linalg.OPERATIONS),
         ("jax.nn", nn.OPERATIONS),
         ("jax.scipy.special", nn.SCIPY),
@@ -31,6 +39,8 @@ OPERATIONS: dict[str, Operation] = {
         ("jax.ops", segments.OPERATIONS),
         ("jax.image", images.OPERATIONS),
         ("jax.random", random.OPERATIONS),
+        ("jax.scipy.stats", distributions.OPERATIONS),
+        *scipy_signal.MODULES.items(),
     )
     for operation in operations
     for name in operation.names.split()

@@ -19,6 +19,7 @@ from shardlint.inference.overlays.arrays.operands import (
     size_of,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
 from shardlint.inference.overlays.jax.explicit.rules import random as random_rules
 from shardlint.inference.overlays.operations import MISSING, Dependence, Operation, library_table
@@ -207,6 +208,22 @@ def ball(call: Call) -> Value:
     )
 
 
+def lognormal(call: Call) -> Value:
+    """`lognormal(key, sigma, shape, dtype)`."""
+    _, sigma, shape, dtype, _ = call.bind("key", sigma=Const(1.0), shape=None, dtype=None, out_sharding=None)
+    meant = shape_of(shape) if given(shape) else operand(sigma).shape
+    return result(call, meant, dtype_argument(dtype, "float32"))
+
+
+def multinomial(call: Call) -> Value:
+    """`multinomial(key, n, p, shape=)`: counts of each outcome, which lie along the last axis."""
+    _, _, p, shape, dtype, _ = call.bind("key", "n", "p", shape=None, dtype=None, unroll=None)
+    if given(shape):
+        # Before 0.12.0 it has the last axis.
+        unresolved("a shape")
+    return result(call, operand(p).shape, dtype_argument(dtype, "float32"))
+
+
 OPERATIONS: tuple[Operation, ...] = (
     Operation("key", key, sharding=joining_rules.made, reads_values=True),
     Operation("PRNGKey", raw_key, sharding=joining_rules.made, reads_values=True),
@@ -253,6 +270,8 @@ OPERATIONS: tuple[Operation, ...] = (
         sharding=random_rules.keyed,
         reads_values=True,
     ),
+    Operation("lognormal", lognormal, sharding=unclaimed, reads_values=True),
+    Operation("multinomial", multinomial, sharding=unclaimed, reads_values=True),
     Operation("uniform", uniform, sharding=random_rules.keyed, reads_values=True),
     Operation("randint", randint, sharding=random_rules.keyed, reads_values=True),
     Operation("bernoulli", bernoulli, sharding=random_rules.keyed, reads_values=True),

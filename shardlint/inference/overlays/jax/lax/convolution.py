@@ -15,6 +15,7 @@ from shardlint.inference.overlays.arrays.operands import (
     known_int,
     known_rank,
     like,
+    maximum,
     operand,
     operands,
     reject,
@@ -22,11 +23,13 @@ from shardlint.inference.overlays.arrays.operands import (
     same_dim,
     shape_of,
     signed_row,
+    truth,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.jax.explicit.rules import convolution as convolution_rules
 from shardlint.inference.overlays.operations import Operation, library_table
-from shardlint.laws.core.dims import Dim, Shape, equal, floordiv, fresh, lower_bound
+from shardlint.laws.core.dims import Dim, Shape, equal, floordiv, fresh, lower_bound, product
 
 #: (before, after) for each axis, or a mode from which JAX computes it.
 Padding = str | list[tuple[Dim, Dim]]
@@ -95,10 +98,84 @@ def conv_with_general_padding(call: Call) -> Value:
     return _convolved(call, lhs, rhs, strides, padding, lhs_dilation, rhs_dilation, None, preferred, 1)
 
 
+#: The layouts of `conv_transpose` without dimension numbers, by rank.
+_LAYOUTS = {
+    2: ("NC", "IO", "NC"),
+    3: ("NHC", "HIO", "NHC"),
+    4: ("NHWC", "HWIO", "NHWC"),
+    5: ("NHWDC", "HWDIO", "NHWDC"),
+}
+
+
+def conv_transpose(call: Call) -> Value:
+    """`conv_transpose(lhs, rhs, strides, padding, ...)`: each stride stretches an axis by as much."""
+    lhs, rhs, strides, padding, dilation, numbers, swapped, _, preferred, consistent = call.bind(
+        "lhs", "rhs", "strides", "padding", rhs_dilation=None, dimension_numbers=None, transpose_kernel=None,
+        precision=None, preferred_element_type=None, use_consistent_padding=None,
+    )  # fmt: skip
+    x, kernel = operands([lhs, rhs])
+    shape, window = known_rank(x), known_rank(kernel)
+    if len(shape) != len(window) or len(shape) not in _LAYOUTS:
+        reject("ranks differ, or are not 2 to 5")
+    layout_in, layout_kernel, layout_out = (
+        layouts(numbers, len(shape)) if given(numbers) else _LAYOUTS[len(shape)]
+    )
+    steps, pads, count = shape_of(strides), padding_of(padding), len(shape) - 2
+    holes = shape_of(dilation) if given(dilation) else (1,) * count
+    if len({count, len(steps), len(holes), count if isinstance(pads, str) else len(pads)}) > 1:
+        reject("one stride, padding and dilation a spatial axis")
+    if truth(consistent, False) and not isinstance(pads, str):
+        unresolved("padding of the convolution that is transposed")
+    into, out_of = ("O", "I") if truth(swapped, False) else ("I", "O")
+    same_dim((shape[layout_in.index("C")], window[layout_kernel.index(into)]))
+    sizes: dict[str, Dim] = {"N": shape[layout_in.index("N")], "C": window[layout_kernel.index(out_of)]}
+    letters = [
+        _spatial(layout, others)
+        for layout, others in ((layout_in, "NC"), (layout_kernel, "OI"), (layout_out, "NC"))
+    ]
+    for i, (letter, of_kernel, of_result) in enumerate(zip(*letters, strict=True)):
+        reach = (window[layout_kernel.index(of_kernel)] - 1) * holes[i] + 1
+        size = shape[layout_in.index(letter)]
+        sizes[of_result] = _stretched(size, reach, steps[i], pads if isinstance(pads, str) else pads[i])
+    return result(call, tuple(sizes[letter] for letter in layout_out), dtype_argument(preferred, x.dtype))
+
+
+def _stretched(size: Dim, reach: Dim, step: Dim, padding: str | tuple[Dim, Dim]) -> Dim:
+    """Return the size of an axis after a transposed convolution by windows that reach so far."""
+    if isinstance(padding, tuple):
+        return (size - 1) * step + 2 + padding[0] + padding[1] - reach
+    if padding == "SAME":
+        return size * step
+    if padding != "VALID":
+        unresolved("the padding")
+    return size * step + maximum(reach - step, 0)
+
+
+def conv_patches(call: Call) -> Value:
+    """`conv_general_dilated_patches(lhs, filter_shape, window_strides, padding, ...)`: the elements of each
+    patch become features."""
+    lhs, sizes, strides, padding, lhs_dilation, rhs_dilation, numbers, _, preferred = call.bind(
+        "lhs", "filter_shape", "window_strides", "padding", lhs_dilation=None, rhs_dilation=None,
+        dimension_numbers=None, precision=None, preferred_element_type=None,
+    )  # fmt: skip
+    x, window = operand(lhs), shape_of(sizes)
+    shape = known_rank(x)
+    if len(shape) != len(window) + 2:
+        reject("a size for each spatial axis")
+    layout_in, layout_kernel, _ = layouts(numbers, len(shape))
+    channels = shape[layout_in.index("C")]
+    rest = iter(window)
+    known = {"O": channels * product(window), "I": 1}
+    kernel = Array(tuple(known[c] if c in known else next(rest) for c in layout_kernel), x.dtype)
+    return _convolved(
+        call, x, kernel, strides, padding, lhs_dilation, rhs_dilation, numbers, preferred, channels
+    )
+
+
 def _convolved(
     call: Call, lhs: Value | None, rhs: Value | None, strides: Value | None, padding: Value | None,
     lhs_dilation: Value | None, rhs_dilation: Value | None, numbers: Value | None, preferred: Value | None,
-    groups: int,
+    groups: Dim,
 ) -> Array:  # fmt: skip
     x, kernel = operands([lhs, rhs])
     shape, window = known_rank(x), known_rank(kernel)
@@ -237,6 +314,8 @@ OPERATIONS: tuple[Operation, ...] = (
         sharding=convolution_rules.convolution,
         reads_values=True,
     ),
+    Operation("conv_transpose", conv_transpose, sharding=unclaimed, reads_values=True),
+    Operation("conv_general_dilated_patches", conv_patches, sharding=unclaimed, reads_values=True),
     Operation("conv_dimension_numbers", conv_dimension_numbers, sharding=None, reads_values=False),
     Operation("reduce_window", reduce_window, sharding=convolution_rules.window, reads_values=False),
 )

@@ -39,6 +39,7 @@ from shardlint.inference.overlays.arrays.operands import (
     truth,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.jax.explicit.rules import contractions as contraction_rules
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
 from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
@@ -307,6 +308,31 @@ def complex_(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
     return "complex64", weak
 
 
+def betainc(call: Call) -> Value:
+    """`betainc(a, b, x)`: of one dtype and shape."""
+    arrays = operands(call.bind("a", "b", "x"))
+    return result(call, same_shape([x.shape for x in arrays]), arrays[-1].dtype, all(x.weak for x in arrays))
+
+
+def reduce_precision(call: Call) -> Value:
+    """`reduce_precision(operand, exponent_bits, mantissa_bits)`: like the operand."""
+    value, *_ = call.bind("operand", "exponent_bits", "mantissa_bits")
+    x = operand(value)
+    return like(call, x, x.shape)
+
+
+def rng_uniform(call: Call) -> Value:
+    """`rng_uniform(a, b, shape)`: numbers of the dtype of their bounds."""
+    low, _, shape = call.bind("a", "b", "shape")
+    return result(call, shape_of(shape), operand(low).dtype)
+
+
+def empty(call: Call) -> Value:
+    """`empty(shape, dtype, out_sharding=)`."""
+    shape, dtype, _ = call.bind("shape", "dtype", out_sharding=None)
+    return result(call, shape_of(shape), dtype_argument(dtype, None))
+
+
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "acos acosh asin asinh atan atanh logistic rsqrt bessel_i0e bessel_i1e digamma erf erf_inv "
@@ -343,6 +369,22 @@ OPERATIONS: tuple[Operation, ...] = (
         reads_values=True,
         parameters=("x1", "x2"),
     ),
+    Operation(
+        "igammac igamma_grad_a random_gamma_grad",
+        binary_function(same),
+        sharding=unclaimed,
+        reads_values=True,
+        parameters=("a", "x"),
+    ),
+    Operation(
+        "polygamma", binary_function(same), sharding=unclaimed, reads_values=True, parameters=("m", "x")
+    ),
+    Operation("zeta", binary_function(same), sharding=unclaimed, reads_values=True, parameters=("x", "q")),
+    Operation("reduce_precision", reduce_precision, sharding=unclaimed, reads_values=True),
+    Operation("mulhi", binary_function(same), sharding=unclaimed, reads_values=True),
+    Operation("betainc", betainc, sharding=unclaimed, reads_values=True),
+    Operation("rng_uniform", rng_uniform, sharding=unclaimed, reads_values=True),
+    Operation("empty", empty, sharding=unclaimed, reads_values=False),
     Operation(
         "igamma",
         binary_function(same),

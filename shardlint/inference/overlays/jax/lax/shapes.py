@@ -21,11 +21,13 @@ from shardlint.inference.overlays.arrays.operands import (
     operand,
     reject,
     result,
+    same_shape,
     sequence,
     shape_of,
     signed_row,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.jax.explicit.rules import joining as joining_rules
 from shardlint.inference.overlays.jax.explicit.rules import layout as layout_rules
 from shardlint.inference.overlays.jax.explicit.rules import slicing as slicing_rules
@@ -275,6 +277,39 @@ def rev(call: Call) -> Value:
     return like(call, x, x.shape)
 
 
+def stack(call: Call) -> Value:
+    """`stack(operands, axis)`: arrays of one shape along a new axis."""
+    values, axis = call.bind("operands", axis=Const(0))
+    arrays = sequence(values)
+    if not arrays:
+        reject("nothing to stack")
+    shape = same_shape([known_rank(x) for x in arrays]) or ()
+    at = axis_of(axis, len(shape) + 1)
+    return like(call, arrays[0], (*shape[:at], len(arrays), *shape[at:]))
+
+
+def unstack(call: Call) -> Value:
+    """`unstack(x, axis)`: a slice for each index along an axis."""
+    value, axis = call.bind("x", axis=Const(0))
+    x = operand(value)
+    shape = known_rank(x)
+    at = axis_of(axis, len(shape))
+    count = shape[at]
+    if not isinstance(count, int):
+        unresolved("how many slices there are")
+    return arrays_list([like(call, x, with_axis(shape, at))] * count)
+
+
+def tile(call: Call) -> Value:
+    """`tile(operand, reps)`: a number of repetitions for each dimension."""
+    value, reps = call.bind("operand", "reps")
+    x = operand(value)
+    shape, times = known_rank(x), shape_of(reps)
+    if len(shape) != len(times):
+        reject("a number for each dimension")
+    return like(call, x, tuple(n * count for n, count in zip(shape, times, strict=True)))
+
+
 OPERATIONS: tuple[Operation, ...] = (
     Operation("slice", slice_, sharding=slicing_rules.sliced, reads_values=True),
     Operation("slice_in_dim", slice_in_dim, sharding=slicing_rules.sliced, reads_values=True),
@@ -331,6 +366,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("transpose", transpose, sharding=layout_rules.lax_transpose, reads_values=True),
     Operation("squeeze", squeeze, sharding=layout_rules.lax_squeeze, reads_values=True),
     Operation("expand_dims", expand_dims, sharding=layout_rules.expand_dims, reads_values=True),
+    Operation("stack", stack, sharding=unclaimed, reads_values=True),
+    Operation("unstack", unstack, sharding=unclaimed, reads_values=True),
+    Operation("tile", tile, sharding=unclaimed, reads_values=True),
     Operation("rev", rev, sharding=layout_rules.reverse, reads_values=True),
     Operation("pad", pad, sharding=layout_rules.lax_pad, reads_values=True),
 )

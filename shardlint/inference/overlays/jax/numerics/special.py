@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
-from shardlint.inference.overlays.arrays.elementwise import binary_function, inexact, unary_function
+from shardlint.inference.domain.values import Value
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.dtypes import floating
+from shardlint.inference.overlays.arrays.elementwise import (
+    binary_function,
+    inexact,
+    unary_function,
+    unless_weak,
+)
+from shardlint.inference.overlays.arrays.operands import operand, result
+from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as rules
 from shardlint.inference.overlays.operations import Operation, library_table
+
+
+def _along(call: Call) -> Value:
+    """`softmax(x, axis=)`, `log_softmax`: numbers for all elements."""
+    x, _ = call.bind("_x", axis=None)
+    array = operand(x)
+    return result(call, array.shape, floating(array.dtype, False))
+
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
@@ -13,6 +31,44 @@ OPERATIONS: tuple[Operation, ...] = (
         sharding=rules.activated,
         reads_values=True,
     ),
+    Operation(
+        "boxcox boxcox1p",
+        binary_function(unless_weak),
+        sharding=unclaimed,
+        reads_values=False,
+        parameters=("x", "lmbda"),
+    ),
+    Operation(
+        "beta", binary_function(unless_weak), sharding=unclaimed, reads_values=True, parameters=("a", "b")
+    ),
+    Operation(
+        "gammainc gammaincc",
+        binary_function(unless_weak),
+        sharding=unclaimed,
+        reads_values=True,
+        parameters=("a", "x"),
+    ),
+    Operation(
+        "kl_div rel_entr",
+        binary_function(unless_weak),
+        sharding=unclaimed,
+        reads_values=True,
+        parameters=("p", "q"),
+    ),
+    Operation(
+        "poch", binary_function(unless_weak), sharding=unclaimed, reads_values=False, parameters=("z", "m")
+    ),
+    Operation(
+        "zeta", binary_function(unless_weak), sharding=unclaimed, reads_values=True, parameters=("x", "q")
+    ),
+    Operation(
+        "gamma gammasgn loggamma logit spence exp1 expi dawsn erfcx",
+        unary_function(unless_weak),
+        sharding=unclaimed,
+        reads_values=False,
+    ),
+    Operation("ndtri", unary_function(unless_weak), sharding=unclaimed, reads_values=True, parameters=("p",)),
+    Operation("softmax log_softmax", _along, sharding=unclaimed, reads_values=True),
     Operation("xlogy xlog1py", binary_function(inexact), sharding=rules.nary, reads_values=True),
     Operation(
         "betaln", binary_function(inexact), sharding=rules.nary, reads_values=True, parameters=("a", "b")
