@@ -187,7 +187,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("glu", glu, sharding=joining_rules.glu, reads_values=True),
     Operation("one_hot", one_hot, sharding=layout_rules.one_hot, reads_values=True),
     _LOGSUMEXP,
-    Operation("log1mexp", activation(unless_weak), sharding=unclaimed, reads_values=True),
+    Operation("log1mexp", activation(unless_weak), sharding=elementwise_rules.activated, reads_values=True),
     Operation("logmeanexp", logmeanexp, sharding=unclaimed, reads_values=True),
     Operation("dot_product_attention", dot_product_attention, sharding=MISSING, reads_values=False),
 )

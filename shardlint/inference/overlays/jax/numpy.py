@@ -135,17 +135,29 @@ OPERATIONS: tuple[Operation, ...] = (
     *signals.OPERATIONS,
     *statistics.OPERATIONS,
     Operation("sinc", sinc, sharding=elementwise_rules.activated, reads_values=True),
-    Operation("spacing", unary_function(strong_inexact), sharding=unclaimed, reads_values=False),
-    Operation("heaviside", heaviside, sharding=unclaimed, reads_values=True),
-    Operation("ldexp", ldexp, sharding=unclaimed, reads_values=False, parameters=("x1", "x2")),
-    Operation("frexp", each(unary_function(inexact), integers), sharding=unclaimed, reads_values=False),
     Operation(
-        "modf", each(unary_function(inexact), unary_function(inexact)), sharding=unclaimed, reads_values=True
+        "spacing", unary_function(strong_inexact), sharding=elementwise_rules.composed, reads_values=False
+    ),
+    Operation("heaviside", heaviside, sharding=elementwise_rules.composed, reads_values=True),
+    Operation(
+        "ldexp", ldexp, sharding=elementwise_rules.composed, reads_values=False, parameters=("x1", "x2")
+    ),
+    Operation(
+        "frexp",
+        each(unary_function(inexact), integers),
+        sharding=elementwise_rules.several,
+        reads_values=False,
+    ),
+    Operation(
+        "modf",
+        each(unary_function(inexact), unary_function(inexact)),
+        sharding=elementwise_rules.several,
+        reads_values=True,
     ),
     Operation(
         "divmod",
         each(binary_function(no_bool), binary_function(no_bool)),
-        sharding=unclaimed,
+        sharding=elementwise_rules.several,
         reads_values=True,
     ),
     Operation(

@@ -372,19 +372,31 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "igammac igamma_grad_a random_gamma_grad",
         binary_function(same),
-        sharding=unclaimed,
+        sharding=elementwise_rules.composed,
         reads_values=True,
         parameters=("a", "x"),
     ),
     Operation(
-        "polygamma", binary_function(same), sharding=unclaimed, reads_values=True, parameters=("m", "x")
+        "polygamma",
+        binary_function(same),
+        sharding=elementwise_rules.composed,
+        reads_values=True,
+        parameters=("m", "x"),
     ),
-    Operation("zeta", binary_function(same), sharding=unclaimed, reads_values=True, parameters=("x", "q")),
-    Operation("reduce_precision", reduce_precision, sharding=unclaimed, reads_values=True),
-    Operation("mulhi", binary_function(same), sharding=unclaimed, reads_values=True),
-    Operation("betainc", betainc, sharding=unclaimed, reads_values=True),
+    Operation(
+        "zeta",
+        binary_function(same),
+        sharding=elementwise_rules.composed,
+        reads_values=True,
+        parameters=("x", "q"),
+    ),
+    Operation(
+        "reduce_precision", reduce_precision, sharding=elementwise_rules.first_operand, reads_values=True
+    ),
+    Operation("mulhi", binary_function(same), sharding=elementwise_rules.nary_as_given, reads_values=True),
+    Operation("betainc", betainc, sharding=elementwise_rules.composed, reads_values=True),
     Operation("rng_uniform", rng_uniform, sharding=unclaimed, reads_values=True),
-    Operation("empty", empty, sharding=unclaimed, reads_values=False),
+    Operation("empty", empty, sharding=joining_rules.made, reads_values=False),
     Operation(
         "igamma",
         binary_function(same),

@@ -12,7 +12,7 @@ from shardlint.inference.overlays.arrays.operands import (
     operands,
     result,
 )
-from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
+from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
 from shardlint.inference.overlays.operations import Operation, library_table
 
 #: The functions of JAX 0.10.2, by their parameters before ``loc`` and ``scale``.
@@ -54,7 +54,7 @@ def _records() -> tuple[Operation, ...]:
             names, functions = part.split(": ")
             transfer = _of_elements(*names.split())
             listed = " ".join(f"{distribution}.{name}" for name in functions.split())
-            found.append(Operation(listed, transfer, sharding=unclaimed, reads_values=False))
+            found.append(Operation(listed, transfer, sharding=elementwise_rules.composed, reads_values=False))
     return tuple(found)
 
 

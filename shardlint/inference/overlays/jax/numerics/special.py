@@ -34,40 +34,54 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "boxcox boxcox1p",
         binary_function(unless_weak),
-        sharding=unclaimed,
+        sharding=rules.composed,
         reads_values=False,
         parameters=("x", "lmbda"),
     ),
     Operation(
-        "beta", binary_function(unless_weak), sharding=unclaimed, reads_values=True, parameters=("a", "b")
+        "beta",
+        binary_function(unless_weak),
+        sharding=rules.composed,
+        reads_values=True,
+        parameters=("a", "b"),
     ),
     Operation(
         "gammainc gammaincc",
         binary_function(unless_weak),
-        sharding=unclaimed,
+        sharding=rules.composed,
         reads_values=True,
         parameters=("a", "x"),
     ),
     Operation(
         "kl_div rel_entr",
         binary_function(unless_weak),
-        sharding=unclaimed,
+        sharding=rules.composed,
         reads_values=True,
         parameters=("p", "q"),
     ),
     Operation(
-        "poch", binary_function(unless_weak), sharding=unclaimed, reads_values=False, parameters=("z", "m")
+        "poch",
+        binary_function(unless_weak),
+        sharding=rules.composed,
+        reads_values=False,
+        parameters=("z", "m"),
     ),
     Operation(
-        "zeta", binary_function(unless_weak), sharding=unclaimed, reads_values=True, parameters=("x", "q")
+        "zeta",
+        binary_function(unless_weak),
+        sharding=rules.composed,
+        reads_values=True,
+        parameters=("x", "q"),
     ),
     Operation(
         "gamma gammasgn loggamma logit spence exp1 expi dawsn erfcx",
         unary_function(unless_weak),
-        sharding=unclaimed,
+        sharding=rules.composed,
         reads_values=False,
     ),
-    Operation("ndtri", unary_function(unless_weak), sharding=unclaimed, reads_values=True, parameters=("p",)),
+    Operation(
+        "ndtri", unary_function(unless_weak), sharding=rules.composed, reads_values=True, parameters=("p",)
+    ),
     Operation("softmax log_softmax", _along, sharding=unclaimed, reads_values=True),
     Operation("xlogy xlog1py", binary_function(inexact), sharding=rules.nary, reads_values=True),
     Operation(

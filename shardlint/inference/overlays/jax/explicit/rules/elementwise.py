@@ -48,6 +48,16 @@ def nary(t: Trace, call: Call) -> ArrayType:
     return t.nary(*t.promoted(*operands), operation=operation_of(call, operands))
 
 
+def composed(t: Trace, call: Call) -> ArrayType:
+    """Functions of each element that JAX composes of several primitives, with those of the operands."""
+    return nary(t, call)
+
+
+def several(t: Trace, call: Call) -> Sequence[ArrayType]:
+    """`jnp.divmod(x, y)` and its relatives: results that are alike."""
+    return [nary(t, call)] * len(t.results)
+
+
 def nary_as_given(t: Trace, call: Call) -> ArrayType:
     """`lax.add` and its relatives: operands have one rank, or are scalars."""
     operands = _operands(t, call)

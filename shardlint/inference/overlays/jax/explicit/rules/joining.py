@@ -55,6 +55,13 @@ def stack(t: Trace, call: Call) -> ArrayType:
     return t.stack(parts, axis_of(axis, rank(parts[0]) + 1))
 
 
+def lax_stack(t: Trace, call: Call) -> ArrayType:
+    """`lax.stack(operands, axis)`."""
+    arrays, axis = call.bound("operands", "axis")
+    parts = t.items(arrays)
+    return t.stack(parts, axis_of(axis, rank(parts[0]) + 1))
+
+
 def stacked_along(axis: int, least: int) -> Rule:
     """Return `jnp.vstack`, `jnp.hstack` or `jnp.dstack`: arrays of at least some rank, joined along an
     axis."""
