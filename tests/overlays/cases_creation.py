@@ -84,6 +84,10 @@ def logspace(d: Draw) -> Case:
     return [Const(0), Const(d.pick(1, 1.5)), integer(d.dim())], d.maybe(0.25, dtype=lambda: Const("float32"))
 
 
+def geomspace(d: Draw) -> Case:
+    return [Const(1), Const(d.pick(8, 2.5)), integer(d.dim())], d.maybe(0.25, dtype=lambda: Const("float32"))
+
+
 def eye(d: Draw) -> Case:
     return [integer(d.dim())], d.maybe(M=lambda: integer(d.dim()), dtype=d.dtype_value)
 

@@ -186,6 +186,6 @@ INTEGRALS: dict[str, Generator] = {"trapezoid": trapezoid}
 SPECIAL: dict[str, Generator] = {
     **dict.fromkeys("gamma gammasgn loggamma logit exp1 expi dawsn erfcx ndtri".split(), one),
     **dict.fromkeys("boxcox boxcox1p beta gammainc gammaincc kl_div rel_entr poch zeta".split(), pair()),
-    "spence": floats,
+    "spence": lambda d: ([d.array(dtype="float32")], {}),
     **dict.fromkeys(("softmax", "log_softmax"), lambda d: nn_axis(d)),
 }
