@@ -98,8 +98,8 @@ def test_an_answer_is_what_jax_computes(number: int) -> None:
 
 #: Random calls: the text of one, and what makes of it a specification of an array.
 FAMILIES: dict[str, Callable[[random.Random], str]] = {
-    "jax.scipy.signal.convolve": lambda rng: (
-        f"jax.scipy.signal.convolve(jnp.ones({shape(rng, 2)}), jnp.ones({shape(rng, 2)}), "
+    "jax.scipy.signal.convolve2d": lambda rng: (
+        f"jax.scipy.signal.convolve2d(jnp.ones({shape(rng, 2)}), jnp.ones({shape(rng, 2)}), "
         f"mode={rng.choice(['full', 'same', 'valid'])!r})"
     ),
     "jax.scipy.stats.norm.cdf": lambda rng: f"jax.scipy.stats.norm.cdf(jnp.ones({shape(rng)}))",
@@ -145,7 +145,7 @@ def test_an_array_has_the_shape_that_jax_gives_it(name: str, asking: Asking) -> 
         assert f"{letters}[{dims}]" in found, call
 
 
-MISTAKE = f"{HEAD}y = jax.scipy.signal.convolve(jnp.ones((16, 512)), jnp.ones((3, 3)), mode='valid')\n"
+MISTAKE = f"{HEAD}y = jax.scipy.signal.convolve2d(jnp.ones((16, 512)), jnp.ones((3, 3)), mode='valid')\n"
 PUT = "jax.device_put({}, NamedSharding(mesh, P('x', 'y')))\n"
 
 
@@ -154,7 +154,7 @@ def test_a_mistake_is_found_with_jax_alone_and_says_so(asking: Asking) -> None:
     assert not checked(text, None)
     (finding,) = checked(text, asking)
     assert finding.name == "indivisible-dimension"
-    said = f"JAX {jax.__version__} was asked for the shape of jax.scipy.signal.convolve"
+    said = f"JAX {jax.__version__} was asked for the shape of jax.scipy.signal.convolve2d"
     assert said in [related.message for related in finding.related]
     (confirmed,) = asking.confirmer.confirm([finding])
     assert confirmed.confirmation is not None
@@ -202,7 +202,7 @@ def f(n, x, key):
     jnp.cov(x)
     jnp.cov(jnp.ones((n, 4)))
     jnp.cov(jnp.ones((4, 4)), bias=n)
-    jax.scipy.signal.convolve(*x)
+    jax.scipy.signal.convolve2d(*x)
     jnp.cov(jnp.ones((4, 4)), fweights=len)
 """
     assert not checked(text, asking)
@@ -211,7 +211,7 @@ def f(n, x, key):
 
 
 def test_what_jax_refuses_is_unknown(asking: Asking) -> None:
-    text = f"{HEAD}y = jax.scipy.signal.convolve(jnp.ones((4,)), jnp.ones((3, 3)))\n{PUT.format('y')}"
+    text = f"{HEAD}y = jax.scipy.signal.convolve2d(jnp.ones((4,)), jnp.ones((3, 3)))\n{PUT.format('y')}"
     assert not checked(text, asking)
 
 
@@ -232,7 +232,7 @@ def test_answers_are_kept(tmp_path: Path) -> None:
     second = Asking(store=Store(str(tmp_path)))
     assert checked(text, second) == expected
     assert "confirmer" not in vars(second), "no worker was needed"
-    assert second.counts() == first.counts() == [("jax.scipy.signal.convolve", 1, 1)]
+    assert second.counts() == first.counts() == [("jax.scipy.signal.convolve2d", 1, 1)]
 
 
 LIES: list[Any] = [

@@ -147,9 +147,9 @@ for _distribution, _text in distributions.CONTINUOUS.items():
             STATS[f"{_distribution}.{_function}"] = elements(len(_names.split()) - 1)
 
 
-def slid(*, rank: int | None = None) -> Generator:
+def slid() -> Generator:
     def generate(d: Draw) -> Case:
-        count = rank or d.between(1, 3)
+        count = d.between(1, 3)
         x = d.array(tuple(d.dim(3, 6) for _ in range(count)), d.pick("float32", "int32"))
         y = d.array(tuple(d.dim(1, 3) for _ in range(count)), d.pick("float32", "int32"))
         return [x, y], d.maybe(0.7, mode=lambda: Const(d.pick("full", "same", "valid")))
@@ -177,7 +177,6 @@ def mapped(d: Draw) -> Case:
 
 SIGNAL: dict[str, Generator] = {
     **dict.fromkeys(("convolve", "correlate", "fftconvolve"), slid()),
-    **dict.fromkeys(("convolve2d", "correlate2d"), slid(rank=2)),
     "detrend": detrended,
 }
 FFT: dict[str, Generator] = dict.fromkeys(("dct", "idct"), cosines)

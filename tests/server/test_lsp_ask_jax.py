@@ -9,7 +9,7 @@ from lsp_editor import PRELUDE, Editor, codes, eventually
 from lsprotocol import types
 
 #: What JAX knows the shape of, and shardlint does not: 510 columns.
-MADE = 'made = jax.scipy.signal.convolve(jnp.ones((16, 512)), jnp.ones((3, 3)), mode="valid")\n'
+MADE = 'made = jax.scipy.signal.convolve2d(jnp.ones((16, 512)), jnp.ones((3, 3)), mode="valid")\n'
 PLACED = 'jax.device_put(made, NamedSharding(mesh, P("data", "model")))\n'
 OPTIONS = {"python": sys.executable, "trusted": True, "askJax": True}
 
@@ -33,7 +33,7 @@ async def test_a_finding_appears_once_jax_has_answered(connected: Editor, tmp_pa
     assert diagnostic.code == "SHL202"
     assert "510" in diagnostic.message
     told = [one.message for one in diagnostic.related_information or ()]
-    assert any("was asked for the shape of jax.scipy.signal.convolve" in one for one in told), told
+    assert any("was asked for the shape of jax.scipy.signal.convolve2d" in one for one in told), told
     # It stays while the text is edited, and goes with the mistake.
     connected.change(uri, 2, "# a comment\n" + text)
     assert codes(await connected.pull(uri)) == ["SHL202"]

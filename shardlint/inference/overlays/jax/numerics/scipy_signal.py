@@ -51,8 +51,6 @@ def _convolved(call: Call) -> Value:
         mode=Const("full"),
         method=None,
         precision=None,
-        boundary=None,
-        fillvalue=None,
         axes=None,
     )
     if given(options[-1]):
@@ -95,7 +93,7 @@ def _detrended(call: Call) -> Value:
 
 _SIGNAL: tuple[Operation, ...] = (
     Operation(
-        "convolve correlate fftconvolve convolve2d correlate2d",
+        "convolve correlate fftconvolve",
         _convolved,
         sharding=unclaimed,
         reads_values=True,
