@@ -24,6 +24,7 @@ from shardlint.inference.domain.values import (
     DictValue,
     Function,
     Instance,
+    Integer,
     LibraryObject,
     ListValue,
     Tuple,
@@ -33,6 +34,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.store.effect_log import changing
+from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import AxisType, Unknown
 from shardlint.model.spans import Place
 
@@ -263,7 +265,9 @@ def _item_at(iterator: LibraryObject, step: int) -> Drawn | None:
     if is_none(state) or over == _NOTHING:
         return None
     if items is None or at is None:
-        return Drawn(join(items) if items else _UNKNOWN, sure=False)
+        whole = isinstance(over, ListValue) and over.kind == "range"
+        one = Integer(fresh(None)) if whole else join(items) if items else _UNKNOWN
+        return Drawn(one, sure=False)
     if not 0 <= at < len(items):
         iterator.fields["state"] = ENDED
         return None

@@ -13,6 +13,7 @@ from shardlint.inference.domain.values import (
     NONE,
     Const,
     Instance,
+    Integer,
     LibraryObject,
     ListValue,
     Tuple,
@@ -48,6 +49,7 @@ from shardlint.inference.overlays.python.builtins.iterator_steps import (
     row,
 )
 from shardlint.inference.store.effect_log import changing
+from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import Unknown
 
 
@@ -134,7 +136,7 @@ def _next_numbered(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | N
     if drawn is None:
         return None
     if not drawn.sure:
-        return drawn._replace(item=Tuple((Unknown("a number"), drawn.item)))
+        return drawn._replace(item=Tuple((Integer(fresh(None)), drawn.item)))
     if (at := as_int(number)) is not None:
         iterator.fields["state"] = Const(at + 1)
     return Drawn(Tuple((number, drawn.item)))
