@@ -61,6 +61,9 @@ PROGRAMS: dict[str, tuple[str, bool]] = {
     f"on(with_halo, {_ROWS}": ("conv(s)", False),
     **{call: (meant, False) for call, meant in _ON_PURPOSE.items()},
     "on(lambda v: jnp.roll(v, 1), P('m'), P('m'), v)": ("jnp.roll(v, 1)", True),
+    "on(lambda x: x.at[:, :2].set(x[:, 2:]), P('d', 'm'), P('d', 'm'), x)": (
+        "jnp.repeat(x.reshape(4, 4, 2, 2)[:, :, 1:], 2, axis=2).reshape(4, 16)", False
+    ),
     "on(lambda x: jnp.cumsum(x, -1), (P('d'),), P('d'), x)": ("jnp.cumsum(x, -1)", False),
     "on(lambda x: jnp.sort(x), (P('d'),), P('d'), x)": ("jnp.sort(x)", False),
     f"on(total, {_ALONG}": ("jnp.cumsum(x, -1)", False),

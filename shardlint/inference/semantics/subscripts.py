@@ -45,6 +45,7 @@ from shardlint.inference.overlays.jax.explicit.results import finish_index
 from shardlint.inference.overlays.jax.shard_map.axis_order import chosen
 from shardlint.inference.overlays.jax.shard_map.indices.global_indices import indexed
 from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import numbered
+from shardlint.inference.overlays.jax.shard_map.indices.shifted_parts import shifted
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed, split_of
 from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.jax.sharding.device_arrays import index_devices
@@ -74,6 +75,7 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
         call = Call(interpreter, "[]", [receiver, key], {}, place)
         if interpreter.context.bound_axes:
             made = indexed(call, "[]", numbered(call, followed(call, "[]", made), "[]"))
+            made = shifted(call, "[]", made)
         else:
             note_index(interpreter, receiver, key, place)
             made = as_far_as_known(call, "[]", made)

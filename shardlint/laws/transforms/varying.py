@@ -45,7 +45,9 @@ class Trait(StrEnum):
     such integers pick along the first dimension of an array, of which each device has a part, and PICKED:
     along another, for each row. SPREAD: the variance of this device's part of the data, or its root;
     EXTREME: the place of the largest or smallest element of the part. EXAMPLE: one of those that a `vmap`
-    maps over along a dimension of which each device has a part.
+    maps over along a dimension of which each device has a part. HEADLESS: without the first elements of this
+    device's part of a dimension, TAILLESS without the last; LED: with others before the first, TRAILED with
+    others after the last.
     """
 
     SPLIT = "split"
@@ -84,6 +86,10 @@ class Trait(StrEnum):
     SPREAD = "spread"
     EXTREME = "extreme"
     EXAMPLE = "example"
+    HEADLESS = "headless"
+    TAILLESS = "tailless"
+    LED = "led"
+    TRAILED = "trailed"
 
 
 #: Traits of numbers that lose them unless they are only added up.

@@ -3,13 +3,14 @@
 ## What it does
 Finds operations in a body of `shard_map` that work along a dimension that is split over devices, and so take
 one device's part of it for the whole: a softmax over the vocabulary, a norm over the features, a running sum,
-a sort, a Fourier transform, a convolution or pooling whose windows overlap; and products of all pairs
-(attention, a kernel, a contrastive loss) that have the pairs within one part only. An information.
+a sort, a Fourier transform, a convolution or pooling whose windows overlap, a shift (`jnp.roll`, the targets
+`tokens[:, 1:]`); and products of all pairs (attention, a kernel, a contrastive loss) that have the pairs
+within one part only. An information.
 
 ## Why is this bad?
 Each device divides by its own part's sum. The probabilities of one row add up to the number of devices, and
 a norm depends on how the mesh was cut. A running sum, or a recurrence, starts anew on each device, and
-queries never see the keys of the others.
+queries never see the keys of the others. The last token of each part has no target.
 
 ## Example
 ```python
@@ -50,9 +51,10 @@ y = jax.shard_map(probabilities, mesh=mesh, **specs)(jnp.ones((4, 16)), jnp.ones
 
 ## What JAX says
 Nothing (JAX 0.10.2). It may be meant, where the devices' results are weighted and combined afterwards. Along
-the first dimension, that of examples, no mean, roll or flip is reported. Running sums, sorts, transforms and
-pairs are reported where no collective but a reduction (`psum`, `pmean`, `pmax`, `pmin`) runs over the axis
-and nothing asks for its `axis_index`; integers are left out: they often count on each device.
+the first dimension, that of examples, no mean, roll or flip is reported. Running sums, sorts, transforms,
+shifts and pairs are reported where no collective but a reduction (`psum`, `pmean`, `pmax`, `pmin`) runs over
+the axis and nothing asks for its `axis_index`; integers are left out, unless they are shifted: they often
+count on each device.
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/shard_map.html

@@ -25,6 +25,7 @@ from shardlint.inference.overlays.jax.shard_map import split_dimensions, varying
 from shardlint.inference.overlays.jax.shard_map.axis_order import chosen, combined_index, note_slice
 from shardlint.inference.overlays.jax.shard_map.indices.global_indices import indexed
 from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_numbers, numbered, stamped
+from shardlint.inference.overlays.jax.shard_map.indices.shifted_parts import shifted
 from shardlint.inference.overlays.jax.shard_map.part_operations import note_normalised, note_operation
 from shardlint.inference.overlays.jax.shard_map.reduced_values import (
     activated,
@@ -65,7 +66,7 @@ def finish_call(call: Call, result: Value) -> Value:
         note_slice(call)
         found = numbered(call, split_dimensions.followed(call, call.name, _drawn(call, found)))
         note_operation(call, call.name, found)
-        found = indexed(call, call.name, found)
+        found = shifted(call, call.name, indexed(call, call.name, found))
         found = _joined(call, call.name, call.args, found)
         if not call.interpreter.context.orders or not (rule_of(call.name) or varying.computes(call.name)):
             return found
@@ -105,12 +106,13 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
         found = combined_index(interpreter, symbol, x, y, found, place)
     if interpreter.context.bound_axes and place is not None:
         found = split_dimensions.operated(interpreter, symbol, x, y, found, place)
-        note_operation(Call(interpreter, symbol, [x, y], {}, place), f"2 {symbol}", found)
+        call, name = Call(interpreter, symbol, [x, y], {}, place), f"2 {symbol}"
+        note_operation(call, name, found)
         if symbol in "-*/":
             for one, other in ((x, y), (y, x)) if symbol == "*" else ((x, y),):
                 note_normalised(interpreter, one, other, place)
         found = rescaled(interpreter, symbol, x, y, found)
-        found = indexed(Call(interpreter, symbol, [x, y], {}, place), f"2 {symbol}", found)
+        found = shifted(call, name, indexed(call, name, found))
     if interpreter.context.orders and (symbol not in ("==", "!=") or 0 not in (as_int(x), as_int(y))):
         # The first device is the same in every order.
         found = chosen(interpreter, f"2 {symbol}", (x, y), found)

@@ -48,12 +48,13 @@ _REDUCTIONS = frozenset({"psum", "pmean", "pmax", "pmin", "axis_size", "pvary", 
 class Along:
     """The argument that says along which dimensions a function works: its position and name, and its default:
     a dimension, or None for all. ``rows`` tells that it may work along the first one of several, that of
-    examples, on purpose."""
+    examples, on purpose; ``moves`` that it moves elements to other places, also integers."""
 
     position: int | None
     keyword: str = "axis"
     default: int | None = -1
     rows: bool = False
+    moves: bool = False
 
 
 _ALONG = {
@@ -61,7 +62,7 @@ _ALONG = {
     **{f"jax.numpy.fft.{name}": Along(2, "axes", None) for name in "fftn ifftn rfftn irfftn".split()},
     "jax.lax.associative_scan": Along(3, default=0),
     "jax.numpy.diff": Along(2),
-    "jax.numpy.roll": Along(2, default=None, rows=True),
+    "jax.numpy.roll": Along(2, default=None, rows=True, moves=True),
     "jax.numpy.flip": Along(1, default=None, rows=True),
     "jax.lax.rev": Along(1, "dimensions", None, rows=True),
 }
@@ -73,14 +74,14 @@ _ATTENTION = frozenset(
 
 def note_operation(call: Call, name: str, result: Value) -> None:
     """Record a call if it takes a device's part of a dimension for the whole."""
-    if is_following(call.interpreter.context):
+    if is_following(call.interpreter.context) or name.startswith("at[]"):
         return
     operands = [one for one in arrays_of(call) if split_of(one) is not None]
     shown = f"`{name.rpartition('.')[2].removeprefix('2 ')}`"
     # Indices, and elements that are chosen by them, are put beside those of the other devices afterwards.
     chosen = rule_of(name) is not None and not (isinstance(result, Array) and is_inexact(result.dtype))
-    for at, axes in () if chosen else _dimensions(call, name, operands):
-        _record(call.interpreter, _of_part(shown, at), axes, call.place, alone=True)
+    for at, axes in () if chosen and not _moves(name) else _dimensions(call, name, operands):
+        record_part(call.interpreter, _of_part(shown, at), axes, call.place, alone=True)
         return
     data = call.argument(0, "logits" if name.startswith("optax.") else "x")
     if name in _NORMALISING and isinstance(data, Array) and split_of(data) is not None:
@@ -89,10 +90,10 @@ def note_operation(call: Call, name: str, result: Value) -> None:
         rank = len(data.shape or ())
         if axis is not None and -rank <= axis < rank:
             axes = axes_along(data, axis % rank)
-            _record(call.interpreter, _of_part(shown, axis % rank), axes, call.place, alone=False)
+            record_part(call.interpreter, _of_part(shown, axis % rank), axes, call.place, alone=False)
     elif axes := _paired(call, name, operands, result):
         text = f"{shown} pairs what this device has only, with nothing of the other devices along {{axes}}"
-        _record(call.interpreter, text, axes, call.place, alone=True)
+        record_part(call.interpreter, text, axes, call.place, alone=True)
 
 
 def note_normalised(interpreter: Evaluator, whole: Value, part: Value, place: Place) -> None:
@@ -111,7 +112,7 @@ def note_normalised(interpreter: Evaluator, whole: Value, part: Value, place: Pl
             own = whole.variation.axes_of(Trait.OWN)
             axes = [axis for axis in entry_axes(entry) if axis in local and (dimension > 0 or axis in own)]
             if large(interpreter, axes):
-                _record(interpreter, _of_part("the reduction", dimension), axes, place, alone=False)
+                record_part(interpreter, _of_part("the reduction", dimension), axes, place, alone=False)
                 return
 
 
@@ -135,7 +136,7 @@ def _of_part(what: str, dimension: int) -> str:
     return f"{what} takes this device's part of dimension {dimension} only, which is split over {{axes}}"
 
 
-def _record(interpreter: Evaluator, text: str, axes: Iterable[str], place: Place, *, alone: bool) -> None:
+def record_part(interpreter: Evaluator, text: str, axes: Iterable[str], place: Place, *, alone: bool) -> None:
     """Record an operation, unless the axes have one device; the text names these where it says ``{axes}``."""
     along = tuple(large(interpreter, sorted(axes)))
     if along:
@@ -157,7 +158,7 @@ def _dimensions(call: Call, name: str, operands: Sequence[Array]) -> Iterator[tu
     """Yield the split dimensions of numbers, not integers, along which a call works, with their axes."""
     along, windowed = _ALONG.get(name), name in WINDOWED
     for one in operands[:1] if windowed else operands:
-        if not is_inexact(one.dtype):
+        if not is_inexact(one.dtype) and not _moves(name):
             continue
         rank = len(one.shape or ())
         numbers = _numbers(call, along, rank) if along else overlapping(call) if windowed else range(rank)
@@ -165,6 +166,12 @@ def _dimensions(call: Call, name: str, operands: Sequence[Array]) -> Iterator[tu
             axes = axes_along(one, at)
             if axes and (along is not None or windowed or _refused(call, name, one, at)):
                 yield at, axes
+
+
+def _moves(name: str) -> bool:
+    """Return whether a function moves elements to other places, whatever they are."""
+    along = _ALONG.get(name)
+    return along is not None and along.moves
 
 
 def _numbers(call: Call, along: Along, rank: int) -> list[int]:

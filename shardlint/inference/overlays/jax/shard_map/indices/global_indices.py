@@ -163,6 +163,13 @@ def _picked(call: Call, name: str, symbol: str, result: Array) -> Iterator[tuple
 
 def _by_brackets(array: Value, key: Value) -> Iterator[tuple[Trait, Axes]]:
     """Yield what is picked by an index in brackets."""
+    for at, part in parts_of_key(array, key):
+        if isinstance(part, Array):
+            yield from _along(array, at, part, False)
+
+
+def parts_of_key(array: Value, key: Value) -> Iterator[tuple[int, Value]]:
+    """Yield the parts of an index that take a dimension, each with that dimension, if all are known."""
     parts = key.items if isinstance(key, Tuple) else (key,)
     if not isinstance(array, Array) or array.shape is None:
         return
@@ -172,8 +179,8 @@ def _by_brackets(array: Value, key: Value) -> Iterator[tuple[Trait, Axes]]:
     lacking = len(array.shape) - sum(n for n in used if n is not None and n > 0)
     at = 0
     for part, n in zip(parts, used, strict=True):
-        if isinstance(part, Array):
-            yield from _along(array, at, part, False)
+        if n == 1:
+            yield at, part
         at += lacking if n == -1 else n or 0
 
 

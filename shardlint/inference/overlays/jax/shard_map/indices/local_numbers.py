@@ -42,7 +42,7 @@ _COUNTS = frozenset({
 #: Masks of the elements above, below or on a diagonal, which count both dimensions.
 _DIAGONALS = frozenset(f"jax.numpy.{name}" for name in ("tri", "tril", "triu", "eye", "identity"))
 #: Functions whose second argument has a number for each row of the first.
-_BY_ROW = frozenset({"optax.softmax_cross_entropy_with_integer_labels", "jax.numpy.take_along_axis"})
+BY_ROW = frozenset({"optax.softmax_cross_entropy_with_integer_labels", "jax.numpy.take_along_axis"})
 #: Functions that pick elements by their places.
 _PICKING = frozenset({"[]", "jax.numpy.take", "jax.numpy.take_along_axis", "jax.Array.take"})
 _JOINING = (joining.concatenate, joining.stack)
@@ -69,8 +69,8 @@ def numbered(call: Call, result: Value, name: str | None = None) -> Value:
     if name in _COUNTS or name in _DIAGONALS:
         return _counted(call, result)
     rule = rule_of(name)
-    if rule in auto_layouts.ELEMENTWISE or name in _BY_ROW:
-        note_numbers(call.interpreter, (*args, *call.kwargs.values()), call.place, by_row=name in _BY_ROW)
+    if rule in auto_layouts.ELEMENTWISE or name in BY_ROW:
+        note_numbers(call.interpreter, (*args, *call.kwargs.values()), call.place, by_row=name in BY_ROW)
     if rule in auto_layouts.ELEMENTWISE or rule in _JOINING or name in SAME_VALUES:
         result = stamped(result, (*args, *call.kwargs.values()))
     if name in _PICKING and args:
