@@ -487,6 +487,8 @@ def collective_result(
         if function not in ("ppermute", "pshuffle"):
             gone = _OF_PARTS | {Trait.GIVEN} if function == "psum_scatter" else {Trait.GIVEN}
             kept = frozenset(t for t in operand.traits if t[0] not in gone or t[1] not in axes)
+            if function != "psum_scatter":
+                kept |= {(Trait.GATHERED, axis) for axis in axes & operand.surely}
             operand = replace(operand, traits=kept)
         sure = checked or (function == "psum_scatter" and not groups)
         if function == "psum_scatter":

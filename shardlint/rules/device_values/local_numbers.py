@@ -3,9 +3,11 @@
 ## What it does
 Finds numbers in a body of `shard_map` that count within one device's part of a dimension, and are taken for
 places in the whole: the `argmax` of one part, returned without the place where the part begins, and a range
-from 0 that meets split data beside what all devices have gathered (positions, labels): an information. And
-the other way round: labels or token ids, which are places in the whole, that pick from the part that each
-device has (`table[ids]`, `take_along_axis`, a one-hot product), where a sum over the devices follows.
+from 0 (positions, labels, the wave numbers of `fftfreq`) that meets a dimension which is split, of data that
+is computed from that of all devices, or another dimension than the first in a body that moves no data: an
+information. And the other way round: labels or token ids, which are places in the whole, that pick from the
+part that each device has (`table[ids]`, `take_along_axis`, a one-hot product), where a sum over the devices
+follows.
 
 ## Why is this bad?
 Every device counts its part from 0. A token is found in the first part of the vocabulary, whichever device
@@ -56,7 +58,9 @@ y = jax.shard_map(token, mesh=mesh, **specs)(jnp.eye(4, 64, 30))
 
 ## What JAX says
 Nothing (JAX 0.10.2). It may be meant where parts are independent of each other, so that only results that no
-longer tell the device are reported, and ranges only where they meet data that is computed from that of all.
+longer tell the device are reported, and ranges along the first dimension, that of examples, only where they
+meet data that is computed from that of all; no range where the body moves data along the axis otherwise, or
+asks for its `axis_index`.
 What picks is reported where it comes from an argument of integers which all devices share: not where it was
 drawn at random, sorted, counted, taken modulo something, or where a mask that tells the devices apart comes
 before the sum.

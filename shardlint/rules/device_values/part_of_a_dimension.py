@@ -71,7 +71,7 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 
 def check(use: PartUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report an operation on one device's part."""
-    if use.silent is not None:
+    if use.silent is not None and use.function == "jax.shard_map(part)":
         yield Problem(use.silent, use.place, severity=Severity.INFO)
 
 

@@ -26,7 +26,11 @@ from shardlint.inference.overlays.jax.shard_map.axis_order import chosen, combin
 from shardlint.inference.overlays.jax.shard_map.indices.global_indices import indexed
 from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_numbers, numbered, stamped
 from shardlint.inference.overlays.jax.shard_map.indices.shifted_parts import shifted
-from shardlint.inference.overlays.jax.shard_map.part_operations import note_normalised, note_operation
+from shardlint.inference.overlays.jax.shard_map.part_operations import (
+    note_normalised,
+    note_operation,
+    transformed,
+)
 from shardlint.inference.overlays.jax.shard_map.reduced_values import (
     activated,
     divided,
@@ -65,6 +69,7 @@ def finish_call(call: Call, result: Value) -> Value:
     if call.interpreter.context.bound_axes:
         note_slice(call)
         found = numbered(call, split_dimensions.followed(call, call.name, _drawn(call, found)))
+        found = transformed(call, call.name, found)
         note_operation(call, call.name, found)
         found = shifted(call, call.name, indexed(call, call.name, found))
         found = _joined(call, call.name, call.args, found)

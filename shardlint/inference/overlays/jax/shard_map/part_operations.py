@@ -9,6 +9,7 @@ These are no mistake in a body that moves data along the axis, or asks for the d
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from shardlint.inference.domain.values import Array, Value, as_int, as_items, is_none
 from shardlint.inference.evaluation.call import Call
@@ -31,7 +32,7 @@ from shardlint.laws.core.verdicts import Accepted, Cause, Rejected
 from shardlint.laws.propagation.primitives import is_axis_twice
 from shardlint.laws.transforms.varying import Axes, Trait
 from shardlint.model.spans import Place
-from shardlint.model.uses import CollectiveUse, PartUse, Use
+from shardlint.model.uses import CollectiveUse, Fact, PartUse, Use
 from shardlint.support.lazy_dataclass import dataclass
 
 #: Functions that normalise along a dimension: with the position of its number.
@@ -96,6 +97,16 @@ def note_operation(call: Call, name: str, result: Value) -> None:
         record_part(call.interpreter, text, axes, call.place, alone=True)
 
 
+def transformed(call: Call, name: str, result: Value) -> Value:
+    """Return the result of a Fourier transform along dimensions that are whole, with the others split as they
+    were."""
+    array = call.args[0] if call.args and name.startswith("jax.numpy.fft.") and name in _ALONG else None
+    if not isinstance(array, Array) or not isinstance(result, Array) or split_of(array) is None:
+        return result
+    numbers = _numbers(call, _ALONG[name], len(array.shape or ()))
+    return result if any(axes_along(array, at) for at in numbers) else replace(result, laid=array.laid)
+
+
 def note_normalised(interpreter: Evaluator, whole: Value, part: Value, place: Place) -> None:
     """Record data that is normalised, along a split dimension, by a reduction of this device's part of it."""
     if not isinstance(whole, Array) or not isinstance(part, Array) or part.shape is None:
@@ -136,7 +147,16 @@ def _of_part(what: str, dimension: int) -> str:
     return f"{what} takes this device's part of dimension {dimension} only, which is split over {{axes}}"
 
 
-def record_part(interpreter: Evaluator, text: str, axes: Iterable[str], place: Place, *, alone: bool) -> None:
+def record_part(
+    interpreter: Evaluator,
+    text: str,
+    axes: Iterable[str],
+    place: Place,
+    *,
+    alone: bool,
+    kind: str = "part",
+    facts: tuple[Fact, ...] = (),
+) -> None:
     """Record an operation, unless the axes have one device; the text names these where it says ``{axes}``."""
     along = tuple(large(interpreter, sorted(axes)))
     if along:
@@ -146,7 +166,8 @@ def record_part(interpreter: Evaluator, text: str, axes: Iterable[str], place: P
                 place=place,
                 environment=interpreter.environment(),
                 verdict=Accepted(),
-                function="jax.shard_map(part)",
+                facts=facts,
+                function=f"jax.shard_map({kind})",
                 silent=text.format(axes=named),
                 axes=along,
                 alone=alone,

@@ -37,7 +37,15 @@ from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.overlays.optax import losses
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType
-from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, NO_TRAITS, UNKNOWN, Variation, combined
+from shardlint.laws.transforms.varying import (
+    CONSTANT,
+    NO_AXES,
+    NO_TRAITS,
+    UNKNOWN,
+    Trait,
+    Variation,
+    combined,
+)
 
 #: Functions that compute from the values of their operands, without calling functions of the program.
 COMPUTE = frozenset((*OPERATIONS, *losses.TABLE))
@@ -128,8 +136,13 @@ def vary(tree: Value, variation: Variation) -> Value:
 def variation_of(value: Value) -> Variation:
     """Return the variation of a leaf, or that of all leaves of a tree together."""
     if isinstance(value, Array):
-        return CONSTANT if value.numpy else value.variation
+        return value.variation if not value.numpy else _counted(value) if value.traits else CONSTANT
     return combined(variations(value), checked=True)
+
+
+def _counted(array: Array) -> Variation:
+    """Return the variation of a numpy array that was made in a body, perhaps of numbers that count from 0."""
+    return replace(CONSTANT, traits=frozenset(one for one in array.traits if one[0] is Trait.NUMBERED))
 
 
 def variations(value: Value) -> Iterator[Variation]:

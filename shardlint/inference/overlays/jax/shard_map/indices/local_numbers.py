@@ -17,6 +17,7 @@ from shardlint.inference.overlays.arrays.dtypes import is_inexact
 from shardlint.inference.overlays.jax.explicit import auto_layouts
 from shardlint.inference.overlays.jax.explicit.rules import elementwise, joining
 from shardlint.inference.overlays.jax.operations import rule_of
+from shardlint.inference.overlays.jax.shard_map.part_operations import record_part
 from shardlint.inference.overlays.jax.shard_map.reduced_values import SAME_VALUES
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import large, split_of
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of
@@ -38,6 +39,7 @@ _SORTS = frozenset({"jax.numpy.argsort", "jax.Array.argsort"})
 _COUNTS = frozenset({
     "jax.numpy.arange", "jax.lax.iota", "jax.lax.broadcasted_iota",
     "jax.numpy.fft.fftfreq", "jax.numpy.fft.rfftfreq",
+    "numpy.arange", "numpy.fft.fftfreq", "numpy.fft.rfftfreq",
 })  # fmt: skip
 #: Masks of the elements above, below or on a diagonal, which count both dimensions.
 _DIAGONALS = frozenset(f"jax.numpy.{name}" for name in ("tri", "tril", "triu", "eye", "identity"))
@@ -88,7 +90,7 @@ def note_numbers(
     interpreter: Evaluator, operands: Sequence[Value], place: Place | None, by_row: bool = False
 ) -> None:
     """Record numbers that count from 0 on each device, and meet a dimension that is split, of data that is
-    computed from that of all devices."""
+    computed from that of all devices; or another than the first, in a body that moves no data."""
     arrays = [one for one in operands if isinstance(one, Array) and one.traits and one.shape]
     for one in arrays if place is not None else ():
         counted = one.drawn_at or place
@@ -98,13 +100,14 @@ def note_numbers(
             if spec is None or other is one or one.shape is None or other.shape is None:
                 continue
             for at, (entry, size) in enumerate(zip(spec.entries, other.shape, strict=True)):
-                among = axes & other.variation.axes_of(Trait.GATHERED)
-                met = large(interpreter, [axis for axis in entry_axes(entry) if axis in among])
+                met = large(interpreter, [axis for axis in entry_axes(entry) if axis in axes])
                 beside = at if by_row else at - (len(other.shape) - len(one.shape))
                 inside = 0 <= beside < len(one.shape)
                 if met and inside and _is_same(one.shape[beside], size) and place and counted:
-                    _record_numbers(interpreter, met, at, counted, place)
-                    return
+                    among = [axis for axis in met if axis in other.variation.axes_of(Trait.GATHERED)]
+                    if among or (at > 0 and not one.variation.axes_of(Trait.ONE_HOT)):
+                        _record_numbers(interpreter, among or met, at, counted, place, alone=not among)
+                        return
 
 
 def stamped(result: Value, operands: Sequence[Value]) -> Value:
@@ -174,25 +177,25 @@ def note_indices(call: Call, array: Array, mesh: Mesh, spec: Spec, name: str) ->
 
 
 def _record_numbers(
-    interpreter: Evaluator, axes: Sequence[str], dimension: int, counted: Place, place: Place
+    interpreter: Evaluator, axes: Sequence[str], dimension: int, counted: Place, place: Place, *, alone: bool
 ) -> None:
-    text = " and ".join(f'"{axis}"' for axis in axes)
-    silent = (
+    text = (
         f"numbers that count from 0 on each device meet dimension {dimension} of data, of which each device "
-        f"along {text} has a part, and which is computed from all of them: is an offset of "
-        f"jax.lax.axis_index({text}) missing?"
+        f"along {{axes}} has a part{'' if alone else ', and which is computed from all of them'}: is an offset "
+        "of jax.lax.axis_index({axes}) missing?"
     )
-    facts = [] if counted is place else [Fact("they meet such data here", place)]
-    record_of_value(interpreter, "jax.shard_map(number)", Accepted(), counted, facts=facts, silent=silent)
+    facts = () if counted is place else (Fact("they meet such data here", place),)
+    record_part(interpreter, text, axes, counted, alone=alone, kind="number", facts=facts)
 
 
 def _counted(call: Call, result: Array) -> Array:
     """Return a range or mask, marked if it counts from 0."""
-    if call.name == "jax.numpy.arange" and len(call.args) > 1 and as_int(call.args[0]) != 0:
+    if call.name.endswith(".arange") and len(call.args) > 1 and as_int(call.args[0]) != 0:
         return result
-    if call.name == "jax.numpy.arange" and "start" in call.kwargs:
+    if call.name.endswith(".arange") and "start" in call.kwargs:
         return result
-    axes = {axis for axis in manual_axes(call.interpreter.context) or () if result.variation.never(axis)}
+    manual = manual_axes(call.interpreter.context) or ()
+    axes = {axis for axis in manual if result.numpy or result.variation.never(axis)}
     traits = result.traits | {(Trait.NUMBERED, axis) for axis in axes}
     return replace(result, traits=traits, drawn_at=call.place)
 
