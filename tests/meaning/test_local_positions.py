@@ -67,8 +67,8 @@ PROGRAMS: dict[str, tuple[str, bool]] = {
     f"on(lambda x, t: (x.reshape(2, 2, 2, 8) * jnp.arange(2)[:, None]).reshape(x.shape), {LONG}, x, table)": (
         "(x.reshape(4, 8, 2, 8) * jnp.arange(2)[:, None]).reshape(x.shape)", False
     ),
-    "on(lambda x: turned(lax.all_gather(x, 'm', axis=1, tiled=True), jnp.arange(16)), (P('d', 'm'),), P('d'), "
-    "x, check_vma=False)": ("turned(x, jnp.arange(16))", False),
+    "on(lambda x: turned(lax.all_gather(x, 'm', axis=1, tiled=True), jnp.arange(16)), (P('d', 'm'),), "
+    "P('d'), x, check_vma=False)": ("turned(x, jnp.arange(16))", False),
     # -- slopes of heads that are split
     f"on(lambda h: h + slopes(jnp.arange(h.shape[2]))[:, None], {HEADS}, h)": (
         "h + slopes(jnp.arange(16))[:, None]", True

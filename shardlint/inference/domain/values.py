@@ -16,7 +16,8 @@ from shardlint.inference.store.effect_log import STEADY, born
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Expr, Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
-from shardlint.laws.transforms.varying import NO_TRAITS, Traits, Variation
+from shardlint.laws.transforms.traits import NO_TRAITS, Traits
+from shardlint.laws.transforms.varying import Variation
 from shardlint.model.origins import plain_kind
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass

@@ -7,13 +7,15 @@ Each is evaluated as the draw that it makes (`jax._src.nn.initializers`, JAX 0.1
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
-from shardlint.inference.domain.values import Const, External, Native, Value
+from shardlint.inference.domain.values import Array, Const, External, Native, Value, as_str
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Transfer, dtype_argument, given, table, unresolved
 from shardlint.inference.store.effect_log import STEADY
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.traits import Trait
 from shardlint.model.spans import Place
 
 #: Evaluates the call of an initializer; the dtype is used if the call passes none.
@@ -24,6 +26,26 @@ def _drawn(call: Call, default: str | None) -> Value:
     """Return a draw of `jax.random`; those of initializers take the same ``out_sharding=``."""
     key, shape, dtype, out = call.bind("key", "shape", dtype=None, out_sharding=None)
     return _made(call, External("jax.random.normal"), [key, shape], dtype, default, out)
+
+
+def _fanned(*fans: Trait) -> _Initialize:
+    """Return an initializer whose deviation is that for the sizes of these dimensions."""
+
+    def draw(call: Call, default: str | None) -> Value:
+        found = _drawn(call, default)
+        if not isinstance(found, Array) or not found.varying:
+            return found
+        traits = found.traits | {(fan, axis) for fan in fans for axis in found.varying}
+        return replace(found, traits=traits, drawn_at=call.place)
+
+    return draw
+
+
+def _by_mode(call: Call) -> Value:
+    """`variance_scaling(scale, mode, distribution)`."""
+    names = ("scale", "mode", "distribution", *_FAN)
+    mode = as_str(call.argument(1, "mode")) or ""
+    return _maker(_MODES.get(mode, _drawn), *names)(call)
 
 
 def _filled(name: str) -> _Initialize:
@@ -67,7 +89,9 @@ def _maker(initialize: _Initialize, *names: str) -> Transfer:
     def transfer(call: Call) -> Value:
         options = dict(zip(names, call.bind(**dict.fromkeys(names)), strict=True))
         default = dtype_argument(options.get("dtype"), "float32")
-        return _initializer(initialize, call.name, default, call.place)  # type: ignore[arg-type]
+        elsewhere = any(given(options.get(name)) for name in _FAN[:3])
+        drawn = _drawn if elsewhere else initialize
+        return _initializer(drawn, call.name, default, call.place)  # type: ignore[arg-type]
 
     return transfer
 
@@ -83,19 +107,27 @@ def _initializer(initialize: _Initialize, name: str, default: str | None, place:
 
 
 _FAN = ("in_axis", "out_axis", "batch_axis", "dtype")
-_KINDS = ("lecun", "glorot", "xavier", "he", "kaiming")
+_FANNED = {
+    **dict.fromkeys(("lecun", "he", "kaiming"), _fanned(Trait.FAN_IN)),
+    **dict.fromkeys(("glorot", "xavier"), _fanned(Trait.FAN_IN, Trait.FAN_OUT)),
+}
+_MODES = {
+    "fan_in": _fanned(Trait.FAN_IN),
+    "fan_out": _fanned(Trait.FAN_OUT),
+    "fan_avg": _fanned(Trait.FAN_IN, Trait.FAN_OUT),
+}
 
 _FUNCTIONS: dict[str, Transfer] = {
     "zeros": lambda call: _filled("zeros")(call, "float32"),
     "ones": lambda call: _filled("ones")(call, "float32"),
-    **{f"{kind}_{law}": _maker(_drawn, *_FAN) for kind in _KINDS for law in ("normal", "uniform")},
+    **{f"{kind}_{law}": _maker(_FANNED[kind], *_FAN) for kind in _FANNED for law in ("normal", "uniform")},
     "normal": _maker(_drawn, "stddev", "dtype"),
     "uniform": _maker(_drawn, "scale", "dtype"),
     "constant": _maker(_unsharded(_filled("zeros")), "value", "dtype"),
     "truncated_normal": _maker(_drawn, "stddev", "dtype", "lower", "upper"),
     "orthogonal": _maker(_unsharded(_drawn), "scale", "column_axis", "dtype"),
     "delta_orthogonal": _maker(_unsharded(_drawn), "scale", "column_axis", "dtype"),
-    "variance_scaling": _maker(_drawn, "scale", "mode", "distribution", *_FAN),
+    "variance_scaling": _by_mode,
 }
 
 TABLE: dict[str, Transfer] = table("jax.nn.initializers.", _FUNCTIONS)

@@ -31,7 +31,7 @@ from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.laws.transforms.varying import Trait
+from shardlint.laws.transforms.traits import Trait
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
 

@@ -11,7 +11,8 @@ from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.transforms.taint import is_following, unmarked
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.values import Unknown
-from shardlint.laws.transforms.varying import NO_AXES, Trait, Variation
+from shardlint.laws.transforms.traits import Trait
+from shardlint.laws.transforms.varying import NO_AXES, Variation
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 #: The operators that functions are.

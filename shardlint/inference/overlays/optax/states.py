@@ -40,7 +40,8 @@ from shardlint.inference.overlays.jax.sharding.made_arrays import is_alone, is_s
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
-from shardlint.laws.transforms.varying import NO_AXES, UNKNOWN, Trait, Variation, combined
+from shardlint.laws.transforms.traits import Trait
+from shardlint.laws.transforms.varying import NO_AXES, UNKNOWN, Variation, combined
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -39,7 +39,8 @@ from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Rejected, Undecided
 from shardlint.laws.transforms.loop_carries import judge_cotangent
-from shardlint.laws.transforms.varying import Trait, Variation
+from shardlint.laws.transforms.traits import Trait
+from shardlint.laws.transforms.varying import Variation
 from shardlint.model.spans import Place
 from shardlint.model.uses import CarryUse, Fact
 

@@ -28,7 +28,8 @@ from shardlint.inference.overlays.jax.transforms.idle_axes import note_gradient
 from shardlint.inference.overlays.jax.transforms.taint import MARK, unmarked
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
 from shardlint.laws.core.values import Unknown
-from shardlint.laws.transforms.varying import UNKNOWN, Trait, Variation
+from shardlint.laws.transforms.traits import Trait
+from shardlint.laws.transforms.varying import UNKNOWN, Variation
 from shardlint.laws.versions.api_changes import GRADIENTS_ARE_SUMMED
 
 

@@ -11,7 +11,8 @@ from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, U
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Entry, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Cause, Rejected
-from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, NO_TRAITS, UNKNOWN, Axes, Trait, Variation
+from shardlint.laws.transforms.traits import NO_TRAITS, Trait
+from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, UNKNOWN, Axes, Variation
 from shardlint.model.uses import OperationUse
 
 #: The name that JAX gives the devices of a `pmap` without one (JAX 0.10.2).

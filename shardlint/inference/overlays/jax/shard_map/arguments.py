@@ -49,7 +49,8 @@ from shardlint.laws.core.witness_data import NO_SPEC, NONE, apply_data, array_da
 from shardlint.laws.placement.shard_shapes import shard_shape
 from shardlint.laws.placement.spec_arity import judge_arity
 from shardlint.laws.transforms.shard_map import inferred_spec, local_type
-from shardlint.laws.transforms.varying import UNKNOWN, Trait, Traits
+from shardlint.laws.transforms.traits import Trait, Traits
+from shardlint.laws.transforms.varying import UNKNOWN
 from shardlint.model.memory_uses import SHARD_MAP
 from shardlint.model.uses import ArityUse
 

@@ -16,7 +16,7 @@ from shardlint.laws.core.dims import product
 from shardlint.laws.core.values import Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.transforms.collectives import ORDERED, other_order
-from shardlint.laws.transforms.varying import Trait
+from shardlint.laws.transforms.traits import Trait
 from shardlint.model.spans import Place
 
 

@@ -41,10 +41,10 @@ from shardlint.laws.transforms.collectives import (
     local_result,
     without_receiver,
 )
+from shardlint.laws.transforms.traits import Trait
 from shardlint.laws.transforms.varying import (
     CONSTANT,
     UNKNOWN,
-    Trait,
     collective_result,
     judge_foreign,
     judge_operand,

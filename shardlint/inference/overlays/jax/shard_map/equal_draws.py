@@ -47,7 +47,8 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.laws.transforms.varying import NO_AXES, Axes, Trait, never_over
+from shardlint.laws.transforms.traits import Trait
+from shardlint.laws.transforms.varying import NO_AXES, Axes, never_over
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
 

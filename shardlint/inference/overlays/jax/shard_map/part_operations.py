@@ -27,10 +27,11 @@ from shardlint.inference.overlays.jax.shard_map.split_dimensions import (
 )
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.laws.core.dims import equal
-from shardlint.laws.core.values import entry_axes
+from shardlint.laws.core.values import Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected
 from shardlint.laws.propagation.primitives import is_axis_twice
-from shardlint.laws.transforms.varying import Axes, Trait
+from shardlint.laws.transforms.traits import Trait
+from shardlint.laws.transforms.varying import Axes
 from shardlint.model.spans import Place
 from shardlint.model.uses import CollectiveUse, Fact, PartUse, Use
 from shardlint.support.lazy_dataclass import dataclass
@@ -125,6 +126,21 @@ def note_normalised(interpreter: Evaluator, whole: Value, part: Value, place: Pl
             if large(interpreter, axes):
                 record_part(interpreter, _of_part("the reduction", dimension), axes, place, alone=False)
                 return
+
+
+def note_fans(interpreter: Evaluator, array: Array, spec: Spec) -> None:
+    """Record a result of a body that was drawn for the size of a dimension of which it is a part."""
+    shape = array.shape or ()
+    for at, fan in ((len(shape) - 2, Trait.FAN_IN), (len(shape) - 1, Trait.FAN_OUT)):
+        axes = array.variation.axes_of(fan)
+        entry = spec.entries[at] if 0 <= at < len(spec.entries) else None
+        drawn = axes.intersection(entry_axes(entry))
+        if drawn and array.drawn_at is not None and equal(shape[at], 1) is False:
+            text = (
+                f"numbers are drawn with the deviation for the size of this device's part of dimension {at}, "
+                "which is split over {axes}"
+            )
+            record_part(interpreter, text, drawn, array.drawn_at, alone=False)
 
 
 def settled(uses: Sequence[Use], *, known: bool) -> list[Use]:

@@ -15,7 +15,8 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import Dim, product
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.laws.transforms.varying import NO_AXES, Trait, Variation, scaled
+from shardlint.laws.transforms.traits import Trait
+from shardlint.laws.transforms.varying import NO_AXES, Variation, scaled
 from shardlint.model.uses import Fact
 
 _ELSEWHERE = (

@@ -7,6 +7,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.shard_map.arguments import judge_specs, record_arity
 from shardlint.inference.overlays.jax.shard_map.axis_order import note_returned
 from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_indices
+from shardlint.inference.overlays.jax.shard_map.part_operations import note_fans
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_means, note_multiplied
 from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region, orders_in
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import split_of
@@ -36,7 +37,8 @@ from shardlint.laws.core.witness_data import (
 )
 from shardlint.laws.placement.shard_shapes import global_shape
 from shardlint.laws.transforms.shard_map import judge_returned, judge_unreduced, whole_type
-from shardlint.laws.transforms.varying import Trait, copied, judge_varying
+from shardlint.laws.transforms.traits import Trait
+from shardlint.laws.transforms.varying import copied, judge_varying
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, Placement
 
@@ -101,6 +103,7 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
     bound = region.bound(call.interpreter.context.bound_axes)
     with call.interpreter.within(bound_axes=bound, orders=orders_in(mapped)):
         note_returned(call.interpreter, array, leaf.spec)
+        note_fans(call.interpreter, array, leaf.spec)
     whole = laid_out(global_shape, mesh.mesh, leaf.spec, array.shape)
     return Array(
         whole,

@@ -34,7 +34,8 @@ from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Cause, Rejected
-from shardlint.laws.transforms.varying import NO_AXES, Axes, Trait
+from shardlint.laws.transforms.traits import Trait
+from shardlint.laws.transforms.varying import NO_AXES, Axes
 from shardlint.model.spans import Place
 
 _REDUCTIONS = frozenset("sum mean var std nansum nanmean".split())

@@ -37,15 +37,8 @@ from shardlint.inference.overlays.operations import Dependence
 from shardlint.inference.overlays.optax import losses
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType
-from shardlint.laws.transforms.varying import (
-    CONSTANT,
-    NO_AXES,
-    NO_TRAITS,
-    UNKNOWN,
-    Trait,
-    Variation,
-    combined,
-)
+from shardlint.laws.transforms.traits import NO_TRAITS, Trait
+from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, UNKNOWN, Variation, combined
 
 #: Functions that compute from the values of their operands, without calling functions of the program.
 COMPUTE = frozenset((*OPERATIONS, *losses.TABLE))

@@ -46,7 +46,7 @@ from shardlint.inference.overlays.pytrees.prefixes import (
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.dims import Dim, equal, fresh
 from shardlint.laws.core.values import Unknown
-from shardlint.laws.transforms.varying import Trait
+from shardlint.laws.transforms.traits import Trait
 
 Transfer = Callable[[Call], Value]
 #: Evaluates a call of a transformed function: (call, function, options of the transform) -> value.

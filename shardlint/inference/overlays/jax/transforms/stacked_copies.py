@@ -24,7 +24,8 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import entry_axes
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.laws.transforms.varying import CONSTANT, Trait
+from shardlint.laws.transforms.traits import Trait
+from shardlint.laws.transforms.varying import CONSTANT
 from shardlint.model.memory_uses import CopiesUse
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact

@@ -22,7 +22,8 @@ from shardlint.inference.overlays.jax.shard_map.varying import variation_of
 from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import entry_axes
-from shardlint.laws.transforms.varying import NO_AXES, Axes, Trait, Traits
+from shardlint.laws.transforms.traits import Trait, Traits
+from shardlint.laws.transforms.varying import NO_AXES, Axes
 
 #: The traits that are followed here.
 _FOLLOWED = (Trait.GIVEN, Trait.ONE_HOT, Trait.ROWS, Trait.PICKED)

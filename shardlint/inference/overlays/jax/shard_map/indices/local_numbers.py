@@ -26,7 +26,8 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
-from shardlint.laws.transforms.varying import NO_AXES, Axes, Trait
+from shardlint.laws.transforms.traits import Trait
+from shardlint.laws.transforms.varying import NO_AXES, Axes
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
 
@@ -179,10 +180,10 @@ def note_indices(call: Call, array: Array, mesh: Mesh, spec: Spec, name: str) ->
 def _record_numbers(
     interpreter: Evaluator, axes: Sequence[str], dimension: int, counted: Place, place: Place, *, alone: bool
 ) -> None:
+    also = "" if alone else ", and which is computed from all of them"
     text = (
         f"numbers that count from 0 on each device meet dimension {dimension} of data, of which each device "
-        f"along {{axes}} has a part{'' if alone else ', and which is computed from all of them'}: is an offset "
-        "of jax.lax.axis_index({axes}) missing?"
+        f"along {{axes}} has a part{also}: is an offset of jax.lax.axis_index({{axes}}) missing?"
     )
     facts = () if counted is place else (Fact("they meet such data here", place),)
     record_part(interpreter, text, axes, counted, alone=alone, kind="number", facts=facts)

@@ -21,7 +21,8 @@ from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import BY_
 from shardlint.inference.overlays.jax.shard_map.part_operations import record_part
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import axes_along
 from shardlint.inference.overlays.jax.transforms.taint import is_following
-from shardlint.laws.transforms.varying import NO_AXES, Axes, Trait, Traits
+from shardlint.laws.transforms.traits import Trait, Traits
+from shardlint.laws.transforms.varying import NO_AXES, Axes
 
 _JOINING = (joining.concatenate, joining.lax_concatenate)
 _TEXT = (
