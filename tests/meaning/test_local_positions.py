@@ -50,6 +50,20 @@ PROGRAMS: dict[str, tuple[str, bool]] = {
     f"on(lambda x, t: jnp.where(jnp.arange(x.shape[1])[:, None] < 6, x, 0), {LONG}, x, table)": (
         "jnp.where(jnp.arange(16)[:, None] < 6, x, 0)", True
     ),
+    f"on(lambda x, t: x + t[: x.shape[1]], {LONG}, x, table)": ("x + table", True),
+    f"on(lambda x, t: x + t[None, : x.shape[1], :], {LONG}, x, table)": ("x + table", True),
+    f"on(lambda x, t: x + t.astype(jnp.float32)[:4][None], {LONG}, x, table)": ("x + table", True),
+    f"on(lambda x, t: x + np.ones((16, 8)).cumsum(0)[:4], {LONG}, x, table)": (
+        "x + np.ones((16, 8)).cumsum(0)", True
+    ),
+    f"on(lambda x, t: x + lax.slice_in_dim(t, 0, 4), {LONG}, x, table)": ("x + table", True),
+    f"on(lambda x, t: x + lax.dynamic_slice_in_dim(t, lax.axis_index('m') * 4, 4), {LONG}, x, table)": (
+        "x + table", False
+    ),
+    f"on(lambda x, t: x + t[:1], {LONG}, x, table)": ("x + table[:1]", False),
+    f"on(lambda x, t: x[..., :4] + t[0, :4], {LONG}, x, table)": ("x[..., :4] + table[0, :4]", False),
+    f"on(lambda x, t: x @ t[:8], {LONG}, x, table)": ("x @ table[:8]", False),
+    "on(lambda x, t: x + t[: x.shape[1]], (P('d'), P()), P('d'), x, jnp.ones((32, 8)))": ("x + 1", False),
     f"on(lambda x, t: x + t[here(x.shape[1])], {LONG}, x, table)": ("x + table", False),
     f"on(lambda x, t: turned(x, here(x.shape[1])), {LONG}, x, table)": ("turned(x, jnp.arange(16))", False),
     f"on(lambda x, t: jnp.where(here(x.shape[1])[:, None] < 6, x, 0), {LONG}, x, table)": (

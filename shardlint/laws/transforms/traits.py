@@ -30,7 +30,8 @@ class Trait(StrEnum):
     EXTREME: the place of the largest or smallest element of the part. EXAMPLE: one of those that a `vmap`
     maps over along a dimension of which each device has a part. HEADLESS: without the first elements of this
     device's part of a dimension, TAILLESS without the last; LED: with others before the first, TRAILED with
-    others after the last. FAN_IN: drawn with a deviation for the size of its last dimension but one, FAN_OUT
+    others after the last. LEADING: the first elements of an array that all
+    devices have. FAN_IN: drawn with a deviation for the size of its last dimension but one, FAN_OUT
     for that of its last, of which other devices may draw other parts.
     """
 
@@ -74,6 +75,7 @@ class Trait(StrEnum):
     TAILLESS = "tailless"
     LED = "led"
     TRAILED = "trailed"
+    LEADING = "leading"
     FAN_IN = "fan-in"
     FAN_OUT = "fan-out"
 
@@ -100,6 +102,7 @@ FLEETING = frozenset(
         Trait.PICKED,
         Trait.SPREAD,
         Trait.EXTREME,
+        Trait.LEADING,
         Trait.FAN_IN,
         Trait.FAN_OUT,
     }

@@ -3,11 +3,11 @@
 ## What it does
 Finds numbers in a body of `shard_map` that count within one device's part of a dimension, and are taken for
 places in the whole: the `argmax` of one part, returned without the place where the part begins, and a range
-from 0 (positions, labels, the wave numbers of `fftfreq`) that meets a dimension which is split, of data that
-is computed from that of all devices, or another dimension than the first in a body that moves no data: an
-information. And the other way round: labels or token ids, which are places in the whole, that pick from the
-part that each device has (`table[ids]`, `take_along_axis`, a one-hot product), where a sum over the devices
-follows.
+from 0 (positions, labels, the wave numbers of `fftfreq`), or the first elements of an array that all devices
+have (`table[:t]`), where they meet a dimension that is split: any of data that is computed from that of all
+devices, and others than the first in a body that moves no data. An information. And the other way round:
+labels or token ids, which are places in the whole, that pick from the part that each device has
+(`table[ids]`, `take_along_axis`, a one-hot product), where a sum over the devices follows.
 
 ## Why is this bad?
 Every device counts its part from 0. A token is found in the first part of the vocabulary, whichever device

@@ -134,8 +134,9 @@ def variation_of(value: Value) -> Variation:
 
 
 def _counted(array: Array) -> Variation:
-    """Return the variation of a numpy array that was made in a body, perhaps of numbers that count from 0."""
-    return replace(CONSTANT, traits=frozenset(one for one in array.traits if one[0] is Trait.NUMBERED))
+    """Return the variation of a numpy array: perhaps of numbers from 0, or of the first elements of one."""
+    kinds = (Trait.NUMBERED, Trait.LEADING)
+    return replace(CONSTANT, traits=frozenset(one for one in array.traits if one[0] in kinds))
 
 
 def variations(value: Value) -> Iterator[Variation]:

@@ -48,6 +48,8 @@ _DIAGONALS = frozenset(f"jax.numpy.{name}" for name in ("tri", "tril", "triu", "
 BY_ROW = frozenset({"optax.softmax_cross_entropy_with_integer_labels", "jax.numpy.take_along_axis"})
 #: Functions that pick elements by their places.
 _PICKING = frozenset({"[]", "jax.numpy.take", "jax.numpy.take_along_axis", "jax.Array.take"})
+_COUNTED = "numbers that count from 0 on each device"
+_FIRST = "the first elements of an array, the same on each device,"
 _JOINING = (joining.concatenate, joining.stack)
 _CASTS = (elementwise.cast, elementwise.first_operand)
 _CHOOSING = (elementwise.where, elementwise.select)
@@ -90,12 +92,14 @@ def numbered(call: Call, result: Value, name: str | None = None) -> Value:
 def note_numbers(
     interpreter: Evaluator, operands: Sequence[Value], place: Place | None, by_row: bool = False
 ) -> None:
-    """Record numbers that count from 0 on each device, and meet a dimension that is split, of data that is
-    computed from that of all devices; or another than the first, in a body that moves no data."""
+    """Record numbers that count from 0 on each device, or the first elements of an array, which meet a
+    dimension that is split, of data that is computed from that of all devices; or another than the first, in
+    a body that moves no data."""
     arrays = [one for one in operands if isinstance(one, Array) and one.traits and one.shape]
     for one in arrays if place is not None else ():
         counted = one.drawn_at or place
-        axes = one.variation.axes_of(Trait.NUMBERED)
+        leading = one.variation.axes_of(Trait.LEADING)
+        axes = one.variation.axes_of(Trait.NUMBERED) | leading
         for other in arrays if axes else ():
             spec = split_of(other)
             if spec is None or other is one or one.shape is None or other.shape is None:
@@ -107,7 +111,8 @@ def note_numbers(
                 if met and inside and _is_same(one.shape[beside], size) and place and counted:
                     among = [axis for axis in met if axis in other.variation.axes_of(Trait.GATHERED)]
                     if among or (at > 0 and not one.variation.axes_of(Trait.ONE_HOT)):
-                        _record_numbers(interpreter, among or met, at, counted, place, alone=not among)
+                        what = _FIRST if leading else _COUNTED
+                        _record_numbers(interpreter, what, among or met, at, counted, place, alone=not among)
                         return
 
 
@@ -178,12 +183,19 @@ def note_indices(call: Call, array: Array, mesh: Mesh, spec: Spec, name: str) ->
 
 
 def _record_numbers(
-    interpreter: Evaluator, axes: Sequence[str], dimension: int, counted: Place, place: Place, *, alone: bool
+    interpreter: Evaluator,
+    what: str,
+    axes: Sequence[str],
+    dimension: int,
+    counted: Place,
+    place: Place,
+    *,
+    alone: bool,
 ) -> None:
     also = "" if alone else ", and which is computed from all of them"
     text = (
-        f"numbers that count from 0 on each device meet dimension {dimension} of data, of which each device "
-        f"along {{axes}} has a part{also}: is an offset of jax.lax.axis_index({{axes}}) missing?"
+        f"{what} meet dimension {dimension} of data, of which each device along {{axes}} has a part{also}: "
+        "is an offset of jax.lax.axis_index({axes}) missing?"
     )
     facts = () if counted is place else (Fact("they meet such data here", place),)
     record_part(interpreter, text, axes, counted, alone=alone, kind="number", facts=facts)

@@ -13,14 +13,17 @@ from dataclasses import replace
 from shardlint.inference.domain.values import Array, Const, Slice, Value, as_int, as_items, is_none
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit import auto_layouts
-from shardlint.inference.overlays.jax.explicit.rules import joining
+from shardlint.inference.overlays.jax.explicit.rules import elementwise, joining
 from shardlint.inference.overlays.jax.explicit.rules.layout import pad
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.shard_map.indices.global_indices import parts_of_key
 from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import BY_ROW
 from shardlint.inference.overlays.jax.shard_map.part_operations import record_part
+from shardlint.inference.overlays.jax.shard_map.reduced_values import SAME_VALUES
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import axes_along
+from shardlint.inference.overlays.jax.shard_map.varying import manual_axes
 from shardlint.inference.overlays.jax.transforms.taint import is_following
+from shardlint.laws.core.dims import equal, product
 from shardlint.laws.transforms.traits import Trait, Traits
 from shardlint.laws.transforms.varying import NO_AXES, Axes
 
@@ -38,6 +41,8 @@ def shifted(call: Call, name: str, result: Value) -> Value:
         return result
     first = call.args[0] if call.args else None
     rule = rule_of(name)
+    if isinstance(first, Array) and (name in SAME_VALUES or name == "[]" or rule is elementwise.cast):
+        result = _with_all(first, result)
     if name == "[]" and isinstance(first, Array):
         return _sliced(call, first, _written(first, call.args[1]), result)
     if name == "jax.lax.slice_in_dim" and isinstance(first, Array):
@@ -81,9 +86,15 @@ def _sliced(call: Call, array: Array, slices: Iterator[tuple[int, slice]], resul
     traits = result.traits
     for at, each in slices:
         axes, size = axes_along(array, at), (array.shape or ())[at]
-        if not axes or not isinstance(size, int):
+        if not isinstance(size, int):
             continue
         start, stop, step = each.indices(size)
+        if start == 0 and step == 1 and 1 < stop < size:
+            same = [axis for axis in manual_axes(call.interpreter.context) or () if _is_same(array, axis)]
+            result = replace(result, drawn_at=call.place) if same else result
+            traits |= {(Trait.LEADING, axis) for axis in same}
+        if not axes:
+            continue
         if step != 1 or 2 * (stop - start) <= size or stop - start == size:
             continue
         head, tail = start > 0, stop < size
@@ -93,6 +104,18 @@ def _sliced(call: Call, array: Array, slices: Iterator[tuple[int, slice]], resul
         if (tail and not head and axes <= led - trailed) or (head and not tail and axes <= trailed - led):
             _record(call, array, at, axes)
     return result if traits == result.traits else replace(result, traits=traits)
+
+
+def _is_same(array: Array, axis: str) -> bool:
+    return array.numpy or array.variation.never(axis)
+
+
+def _with_all(array: Array, result: Array) -> Array:
+    """Return a result that has all elements of an array, marked as that."""
+    leading = frozenset(trait for trait in array.traits if trait[0] is Trait.LEADING)
+    if not leading or equal(product(array.shape or ()), product(result.shape or ())) is not True:
+        return result
+    return replace(result, traits=result.traits | leading, drawn_at=array.drawn_at)
 
 
 def _padded(call: Call, array: Array, result: Array) -> Array:
