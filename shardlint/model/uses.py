@@ -214,6 +214,10 @@ class CallUse(Use):
     silent: str | None = None
 
 
+#: The function of a `CallUse` for trees that differ (`jax.tree.map_with_path`, too).
+TREE_MAP = "jax.tree.map"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartUse(CallUse):
     """An operation in a body of shard_map that sees one device's part of a dimension only.

@@ -2,7 +2,9 @@
 
 ## What it does
 Finds specs or shardings whose number is not that of the function's arguments or results: `in_specs`
-and `out_specs` of `shard_map`, `in_shardings` and `out_shardings` of `jit`.
+and `out_specs` of `shard_map`, `in_shardings` and `out_shardings` of `jit`. And trees that `jax.tree.map`
+cannot walk together, if there are specs or shardings in one of them: where the first has a dict, a tuple or a
+box (`nn.Partitioned`), each other one needs the same.
 
 ## Why is this bad?
 A tuple of specs is matched with the arguments (or results) one by one. JAX rejects the call when
@@ -45,7 +47,7 @@ scaled(jnp.ones((8, 4)), jnp.ones((8, 4)))
 ```
 
 ## What JAX says
-`shard_map` and `jit` raise `ValueError` when the function is called (JAX 0.10.2).
+`shard_map` and `jit` raise `ValueError` when the function is called, `jax.tree.map` at once (JAX 0.10.2).
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.shard_map.html
@@ -56,7 +58,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.core.verdicts import Api, Cause, Rejected
-from shardlint.model.uses import ArityUse
+from shardlint.model.uses import TREE_MAP, ArityUse, CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import count_text, name_text
 
@@ -69,9 +71,15 @@ _COUNTED = {
 }
 
 
-def check(use: ArityUse, settings: RuleSettings) -> Iterable[Problem]:
+def check(use: ArityUse | CallUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report too many or too few specs."""
-    if not isinstance(use.verdict, Rejected) or use.verdict.cause is not Cause.ARITY:
+    if not isinstance(use.verdict, Rejected):
+        return
+    if isinstance(use, CallUse):
+        if use.function == TREE_MAP:
+            yield Problem(f"the trees for `{TREE_MAP}` differ: {use.verdict.detail}", use.place)
+        return
+    if use.verdict.cause is not Cause.ARITY:
         return
     keyword, given, due = _COUNTED.get(use.api, (use.api.value, "spec", "value"))
     if use.mismatch is not None:
@@ -90,6 +98,6 @@ RULE = Rule(
     name="spec-arity",
     summary="The number of specs differs from the number of arguments or results",
     docs=__doc__,
-    kinds=(ArityUse,),
+    kinds=(ArityUse, CallUse),
     check=check,
 )

@@ -18,6 +18,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Transfer, table, unresolved
+from shardlint.inference.overlays.pytrees.differing_trees import refuse_differing
 from shardlint.inference.overlays.pytrees.key_paths import at_path
 from shardlint.inference.overlays.pytrees.trees import leaves, tree_map, tree_map_with_path
 from shardlint.laws.core.values import Unknown
@@ -43,7 +44,10 @@ def map_(call: Call) -> Value:
         # An unknown leaf may be a whole tree.
         return leaf if isinstance(leaf, Unknown | Alternatives) else value
 
-    return tree_map_with_path(at_leaf, tree, *rest, is_leaf=stops(call, call.kwargs.get("is_leaf")))
+    is_leaf = stops(call, call.kwargs.get("is_leaf"))
+    if refuse_differing(call, tree, rest, is_leaf):
+        return Unknown("JAX rejects these trees")
+    return tree_map_with_path(at_leaf, tree, *rest, is_leaf=is_leaf)
 
 
 def stops(call: Call, is_leaf: Value | None) -> Callable[[Value], bool] | None:

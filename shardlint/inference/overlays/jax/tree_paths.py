@@ -22,6 +22,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Transfer, table, unresolved
 from shardlint.inference.overlays.jax.tree import stops, structure
+from shardlint.inference.overlays.pytrees.differing_trees import refuse_differing
 from shardlint.inference.overlays.pytrees.key_paths import KEYS, UTIL, at_path, key_text, named
 from shardlint.inference.overlays.pytrees.trees import leaves_with_path, tree_map_with_path
 from shardlint.laws.core.values import Unknown
@@ -61,7 +62,10 @@ def map_with_path(call: Call) -> Value:
         value = call.interpreter.call(function, [_path_to(path, leaf), one, *parts], {}, call.place)
         return leaf if isinstance(leaf, Unknown | Alternatives) else value
 
-    return tree_map_with_path(at_leaf, tree, *rest, is_leaf=stops(call, call.kwargs.get("is_leaf")))
+    is_leaf = stops(call, call.kwargs.get("is_leaf"))
+    if refuse_differing(call, tree, rest, is_leaf):
+        return Unknown("JAX rejects these trees")
+    return tree_map_with_path(at_leaf, tree, *rest, is_leaf=is_leaf)
 
 
 def _path_to(path: tuple[Value, ...], leaf: Value) -> Value:
