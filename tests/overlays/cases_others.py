@@ -87,7 +87,6 @@ def patches(d: Draw) -> Case:
 
 LAX: dict[str, Generator] = {
     **dict.fromkeys("igammac igamma_grad_a random_gamma_grad polygamma zeta".split(), alike(("float32",))),
-    "mulhi": alike(("int32", "uint8")),
     "betainc": three,
     "reduce_precision": precision,
     "rng_uniform": uniform,

@@ -14,6 +14,7 @@ from transform_programs import Grower
 from shardlint.inference.domain.values import Array, DictValue, ListValue, Tuple, Value
 from shardlint.laws.core.dims import symbol
 from shardlint.laws.core.values import Unknown
+from shardlint.model.memory_uses import MADE_IN_JIT
 
 BATCHES, CASES = 6, 40
 
@@ -82,7 +83,8 @@ def test_transforms_agree_with_jax(batch: int) -> None:
         for kind, tally in tallies.items():
             inputs = Inputs(random.Random(seed), kind)
             found = evaluate(text, {f"x{i}": inputs.of(arg) for i, arg in enumerate(args)})
-            assert not found.uses
+            # Nothing is wrong with any of them.
+            assert {getattr(use, "function", use) for use in found.uses} <= {MADE_IN_JIT}
             try:
                 compare(found.probes[0], real, inputs.sizes, tally)
             except AssertionError as error:

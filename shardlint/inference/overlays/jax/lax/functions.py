@@ -393,7 +393,6 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "reduce_precision", reduce_precision, sharding=elementwise_rules.first_operand, reads_values=True
     ),
-    Operation("mulhi", binary_function(same), sharding=elementwise_rules.nary_as_given, reads_values=True),
     Operation("betainc", betainc, sharding=elementwise_rules.composed, reads_values=True),
     Operation("rng_uniform", rng_uniform, sharding=unclaimed, reads_values=True),
     Operation("empty", empty, sharding=joining_rules.made, reads_values=False),
