@@ -17,8 +17,8 @@ from witness_steps import Request, Unsupported, at
 
 _FUNCTIONS = {
     "jax": """
-        NamedSharding ShapeDtypeStruct device_put make_array_from_process_local_data make_mesh set_mesh
-        shard_map smap vmap
+        NamedSharding ShapeDtypeStruct device_put make_array_from_process_local_data make_mesh
+        set_mesh shard_map smap vmap
     """,
     "jax.sharding": """
         AbstractMesh Mesh NamedSharding PartitionSpec auto_axes explicit_axes get_abstract_mesh
@@ -28,74 +28,114 @@ _FUNCTIONS = {
     "flax.linen": "logical_to_mesh_axes logical_to_mesh_sharding with_logical_constraint",
     "flax.nnx": "Param",
     "jax.lax": """
-        abs acos acosh add all_gather all_to_all approx_max_k approx_min_k argmax argmin asin asinh
-        atan atan2 atanh axis_index axis_size batch_matmul bessel_i0e bessel_i1e bitcast_convert_type
-        bitwise_and bitwise_not bitwise_or bitwise_xor broadcast broadcast_in_dim broadcast_shapes
-        broadcast_to_rank broadcasted_iota cbrt ceil clamp clz collapse complex concatenate conj
-        conv conv_dimension_numbers conv_general_dilated conv_with_general_padding
-        convert_element_type cos cosh cumlogsumexp cummax cummin cumprod cumsum digamma div dot
-        dot_general dynamic_index_in_dim dynamic_slice dynamic_slice_in_dim
-        dynamic_update_index_in_dim dynamic_update_slice dynamic_update_slice_in_dim eq erf erf_inv
-        erfc exp exp2 expand_dims expm1 floor full full_like ge gt igamma imag index_in_dim
-        integer_pow iota is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter
-        optimization_barrier pad pbroadcast pcast pmax pmean pmin population_count pow ppermute
-        pshuffle psum psum_scatter pswapaxes pvary ragged_all_to_all ragged_dot real reciprocal reduce
-        reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_window reduce_xor
-        rem reshape rev round rsqrt select select_n shift_left shift_right_arithmetic
-        shift_right_logical sign sin sinh slice slice_in_dim sort sort_key_val split sqrt square
-        squeeze stop_gradient sub tan tanh top_k transpose with_sharding_constraint
+        abs acos acosh add all_gather all_to_all approx_max_k approx_min_k argmax argmin asin
+        asinh atan atan2 atanh axis_index axis_size batch_matmul bessel_i0e bessel_i1e betainc
+        bitcast_convert_type bitwise_and bitwise_not bitwise_or bitwise_xor broadcast
+        broadcast_in_dim broadcast_shapes broadcast_to_rank broadcasted_iota cbrt ceil clamp clz
+        collapse complex concatenate conj conv conv_dimension_numbers conv_general_dilated
+        conv_general_dilated_patches conv_transpose conv_with_general_padding convert_element_type
+        cos cosh cumlogsumexp cummax cummin cumprod cumsum digamma div dot dot_general
+        dynamic_index_in_dim dynamic_slice dynamic_slice_in_dim dynamic_update_index_in_dim
+        dynamic_update_slice dynamic_update_slice_in_dim empty eq erf erf_inv erfc exp exp2
+        expand_dims expm1 floor full full_like gather ge gt igamma igamma_grad_a igammac imag
+        index_in_dim index_take integer_pow iota is_finite le lgamma log log1p logistic lt max min
+        mul ne neg nextafter optimization_barrier pad pbroadcast pcast pmax pmean pmin polygamma
+        population_count pow ppermute pshuffle psum psum_scatter pswapaxes pvary ragged_all_to_all
+        ragged_dot random_gamma_grad real reciprocal reduce reduce_and reduce_max reduce_min
+        reduce_or reduce_precision reduce_prod reduce_sum reduce_window reduce_xor rem reshape rev
+        rng_uniform round rsqrt scatter scatter_add scatter_max scatter_min scatter_mul
+        scatter_sub select select_n shift_left shift_right_arithmetic shift_right_logical sign sin
+        sinh slice slice_in_dim sort sort_key_val split sqrt square squeeze stack stop_gradient
+        sub tan tanh tile top_k transpose unstack with_sharding_constraint zeta
     """,
     "jax.nn": """
-        celu dot_product_attention elu gelu glu hard_sigmoid hard_silu hard_swish hard_tanh identity
-        leaky_relu log_sigmoid log_softmax logsumexp mish one_hot relu relu6 selu sigmoid silu
-        soft_sign softmax softplus sparse_plus sparse_sigmoid squareplus standardize swish tanh
+        celu dot_product_attention elu gelu glu hard_sigmoid hard_silu hard_swish hard_tanh
+        identity leaky_relu log1mexp log_sigmoid log_softmax logmeanexp logsumexp mish one_hot
+        relu relu6 selu sigmoid silu soft_sign softmax softplus sparse_plus sparse_sigmoid
+        squareplus standardize swish tanh
     """,
     "jax.nn.initializers": "ones zeros",
     "jax.numpy": """
         abs absolute acos acosh add all allclose amax amin angle any append arange arccos arccosh
-        arcsin arcsinh arctan arctan2 arctanh argmax argmin argsort argwhere around array
-        array_equal array_split asarray asin asinh astype atan atan2 atanh atleast_1d atleast_2d
-        atleast_3d average bfloat16 bincount bitwise_and bitwise_count bitwise_not bitwise_or
-        bitwise_xor block bool_ broadcast_arrays broadcast_shapes broadcast_to cbrt ceil clip
-        column_stack complex128 complex64 concat concatenate conj conjugate convolve copy copysign
-        cos cosh count_nonzero cross cumprod cumsum deg2rad degrees diag diagonal diff digitize
-        divide dot dsplit dstack einsum empty empty_like equal exp exp2 expand_dims expm1 eye fabs
-        flip fliplr flipud float16 float32 float64 float_power floor floor_divide fmax fmin fmod
-        full full_like gcd greater greater_equal histogram hsplit hstack hypot i0 identity imag indices inner
-        int16 int32 int64 int8 interp invert isclose iscomplex isfinite isin isinf isnan isneginf
-        isposinf isreal kron lcm left_shift less less_equal lexsort linspace log log10 log1p log2
+        arcsin arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort argwhere around
+        array array_equal array_equiv array_split asarray asin asinh astype atan atan2 atanh
+        atleast_1d atleast_2d atleast_3d average bartlett bfloat16 bincount bitwise_and
+        bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
+        bitwise_xor blackman block bool bool_ broadcast_arrays broadcast_shapes broadcast_to cbrt
+        cdouble ceil choose clip column_stack complex128 complex64 complex_ compress concat
+        concatenate conj conjugate convolve copy copysign corrcoef correlate cos cosh
+        count_nonzero cov cross csingle cumprod cumsum cumulative_prod cumulative_sum deg2rad
+        degrees delete diag diag_indices diag_indices_from diagflat diagonal diff digitize divide
+        divmod dot double dsplit dstack ediff1d einsum empty empty_like equal exp exp2 expand_dims
+        expm1 extract eye fabs fill_diagonal flatnonzero flip fliplr flipud float16 float32
+        float4_e2m1fn float64 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn
+        float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu float_ float_power floor
+        floor_divide fmax fmin fmod frexp full full_like gcd geomspace gradient greater
+        greater_equal hamming hanning heaviside histogram histogram_bin_edges hsplit hstack hypot
+        i0 identity imag indices inner insert int16 int2 int32 int4 int64 int8 int_ interp
+        intersect1d invert isclose iscomplex isfinite isin isinf isnan isneginf isposinf isreal
+        ix_ kaiser kron lcm ldexp left_shift less less_equal lexsort linspace log log10 log1p log2
         logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logspace matmul
-        matrix_transpose max maximum mean median meshgrid min minimum mod moveaxis multiply
-        nan_to_num nanargmax nanargmin nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar
-        ndim negative nextafter nonzero not_equal ones ones_like outer pad percentile permute_dims
-        polyval positive pow power prod ptp quantile rad2deg radians ravel real reciprocal remainder
-        repeat reshape resize right_shift rint roll rollaxis rot90 round searchsorted select shape
-        sign signbit sin sinh size sort split sqrt square squeeze stack std subtract sum swapaxes
-        take take_along_axis tan tanh tensordot tile trace transpose trapezoid tri tril tril_indices
-        triu triu_indices true_divide trunc uint16 uint32 uint64 uint8 unique unstack var vdot
-        vecdot vsplit vstack where zeros zeros_like
+        matrix_transpose matvec max maximum mean median meshgrid min minimum mod modf moveaxis
+        multiply nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian
+        nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndim negative nextafter
+        nonzero not_equal ones ones_like outer packbits pad partition percentile permute_dims
+        piecewise place poly polyadd polyder polyfit polyint polymul polysub polyval positive pow
+        power prod ptp put put_along_axis quantile rad2deg radians ravel ravel_multi_index real
+        reciprocal remainder repeat reshape resize right_shift rint roll rollaxis roots rot90
+        round searchsorted select setdiff1d setxor1d shape sign signbit sin sinc single sinh size
+        sort sort_complex spacing split sqrt square squeeze stack std subtract sum swapaxes take
+        take_along_axis tan tanh tensordot tile trace transpose trapezoid tri tril tril_indices
+        triu triu_indices true_divide trunc uint uint16 uint2 uint32 uint4 uint64 uint8 union1d
+        unique unpackbits unravel_index unstack unwrap vander var vdot vecdot vecmat vsplit vstack
+        where zeros zeros_like
     """,
     "jax.numpy.fft": """
-        fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2
-        rfftfreq rfftn
+        fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn
+        rfft rfft2 rfftfreq rfftn
     """,
-    "jax.numpy.linalg": "cholesky det eigh eigvalsh inv multi_dot norm pinv qr slogdet solve svd",
+    "jax.numpy.linalg": """
+        cholesky cond cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm
+        matrix_power matrix_rank matrix_transpose multi_dot norm outer pinv qr slogdet solve svd
+        svdvals tensordot tensorinv trace vecdot vector_norm
+    """,
     "jax.lax.linalg": "cholesky eigh lu qr triangular_solve",
     "jax.scipy.linalg": """
-        cho_factor cho_solve cholesky det expm inv lu_factor lu_solve solve solve_triangular
+        block_diag cho_factor cho_solve cholesky det dft eigh expm hadamard hilbert inv lu
+        lu_factor lu_solve qr solve solve_triangular sqrtm svd toeplitz
     """,
     "jax.random": """
-        PRNGKey ball bernoulli beta binomial bits categorical cauchy chisquare choice clone
-        dirichlet double_sided_maxwell exponential f fold_in gamma generalized_normal geometric
-        gumbel key key_data laplace loggamma logistic maxwell multivariate_normal normal orthogonal
-        pareto permutation poisson rademacher randint rayleigh split t triangular truncated_normal
-        uniform wald weibull_min wrap_key_data
+        ball bernoulli beta binomial bits categorical cauchy chisquare choice clone dirichlet
+        double_sided_maxwell exponential f fold_in gamma generalized_normal geometric gumbel key
+        key_data laplace loggamma logistic lognormal maxwell multinomial multivariate_normal
+        normal orthogonal pareto permutation poisson PRNGKey rademacher randint rayleigh split t
+        triangular truncated_normal uniform wald weibull_min wrap_key_data
     """,
     "jax.scipy.special": """
-        betaln digamma entr erf erfc erfinv expit gammaln i0 i0e i1 i1e log_ndtr logsumexp ndtr xlog1py xlogy
+        beta betaln boxcox boxcox1p dawsn digamma entr erf erfc erfcx erfinv exp1 expi expit gamma
+        gammainc gammaincc gammaln gammasgn i0 i0e i1 i1e kl_div log_ndtr log_softmax loggamma
+        logit logsumexp ndtr ndtri poch rel_entr softmax spence xlog1py xlogy zeta
     """,
     "jax.ops": "segment_max segment_min segment_prod segment_sum",
     "jax.image": "resize",
+    "jax.scipy.fft": "dct idct",
+    "jax.scipy.integrate": "trapezoid",
+    "jax.scipy.ndimage": "map_coordinates",
+    "jax.scipy.signal": "convolve correlate detrend fftconvolve",
+    "jax.scipy.stats.beta": "cdf logcdf logpdf logsf pdf sf",
+    "jax.scipy.stats.cauchy": "cdf isf logcdf logpdf logsf pdf ppf sf",
+    "jax.scipy.stats.chi2": "cdf logcdf logpdf logsf pdf sf",
+    "jax.scipy.stats.expon": "cdf logcdf logpdf logsf pdf ppf sf",
+    "jax.scipy.stats.gamma": "cdf logcdf logpdf logsf pdf sf",
+    "jax.scipy.stats.gumbel_l": "cdf logcdf logpdf logsf pdf ppf sf",
+    "jax.scipy.stats.gumbel_r": "cdf logcdf logpdf logsf pdf ppf sf",
+    "jax.scipy.stats.laplace": "cdf logpdf pdf",
+    "jax.scipy.stats.logistic": "cdf isf logpdf pdf ppf sf",
+    "jax.scipy.stats.norm": "cdf isf logcdf logpdf logsf pdf ppf sf",
+    "jax.scipy.stats.pareto": "cdf logcdf logpdf logsf pdf ppf sf",
+    "jax.scipy.stats.t": "logpdf pdf",
+    "jax.scipy.stats.truncnorm": "cdf logcdf logpdf logsf pdf sf",
+    "jax.scipy.stats.uniform": "cdf logpdf pdf ppf",
 }
 #: Constants besides functions, for use as arguments.
 _CONSTANTS = {
