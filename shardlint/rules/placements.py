@@ -1,4 +1,4 @@
-"""What rules ask of placements."""
+"""Questions that several rules ask of placements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What values have along the Manual axes of `jax.shard_map`, and JAX's types do not say."""
+"""Traits of values along the Manual axes of `jax.shard_map`, of which JAX's types say nothing."""
 
 from __future__ import annotations
 
