@@ -21,7 +21,7 @@ from shardlint.inference.overlays.arrays.operands import (
     operands,
     reject,
     result,
-    same_dim,
+    same_shape,
     sequence,
     truth,
     unresolved,
@@ -228,8 +228,9 @@ def lexsort(call: Call) -> Value:
     """`lexsort(keys)`: integers, in the shape of one key."""
     keys, _ = call.bind("keys", axis=Const(-1))
     arrays = sequence(keys, is_numpy(call))
-    shapes = [known_rank(x) for x in arrays]
-    return result(call, tuple(same_dim(dims) for dims in zip(*shapes, strict=True)), "int64")
+    if not arrays:
+        reject("no keys")
+    return result(call, same_shape([known_rank(x) for x in arrays]), "int64")
 
 
 def unique(call: Call) -> Value:

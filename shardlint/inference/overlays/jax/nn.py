@@ -28,7 +28,7 @@ from shardlint.inference.overlays.arrays.operands import (
     reject,
     result,
     same_dim,
-    shape_of,
+    size_of,
     truth,
     unresolved,
 )  # fmt: skip
@@ -98,7 +98,7 @@ def one_hot(call: Call) -> Value:
     x, classes, dtype, axis, _ = call.bind("x", "num_classes", dtype=None, axis=Const(-1), out_sharding=None)
     shape = known_rank(operand(x))
     at = axis_of(axis, len(shape) + 1)
-    (size,) = shape_of(classes)
+    size = size_of(classes)
     return result(call, (*shape[:at], size, *shape[at:]), dtype_argument(dtype, "float32"))
 
 

@@ -36,6 +36,7 @@ from shardlint.inference.overlays.arrays.operands import (
     same_dim,
     same_shape,
     shape_of,
+    size_of,
     truth,
     unresolved,
 )  # fmt: skip
@@ -178,7 +179,7 @@ def approximate_k(call: Call) -> Value:
 def _of_largest(call: Call, values: Value | None, k: Value | None, axis: Value | None) -> Value:
     x = operand(values)
     shape = known_rank(x)
-    (count,) = shape_of(k)
+    count = size_of(k)
     found = with_axis(shape, axis_of(axis, len(shape)), count)
     return arrays_list([like(call, x, found), result(call, found, "int32", x.weak)])
 

@@ -85,10 +85,12 @@ def _scattered(call: Call) -> Value:
 def _taken(call: Call) -> Value:
     """`index_take(src, idxs, axes)`: a slice for each of the indices along some axes."""
     source, indices, axes = call.bind("src", "idxs", "axes")
-    x, (first, *_) = operand(source), sequence(indices)
+    x, arrays = operand(source), sequence(indices)
+    if not arrays:
+        unresolved("no indices")
     shape = known_rank(x)
     gone = axes_of(axes, len(shape))
-    return like(call, x, (*known_rank(first), *(n for i, n in enumerate(shape) if i not in gone)))
+    return like(call, x, (*known_rank(arrays[0]), *(n for i, n in enumerate(shape) if i not in gone)))
 
 
 OPERATIONS: tuple[Operation, ...] = (

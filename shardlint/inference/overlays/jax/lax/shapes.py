@@ -25,6 +25,7 @@ from shardlint.inference.overlays.arrays.operands import (
     sequence,
     shape_of,
     signed_row,
+    size_of,
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
@@ -97,8 +98,7 @@ def dynamic_slice_in_dim(call: Call) -> Value:
     )
     x = operand(operand_)
     shape = known_rank(x)
-    (length,) = shape_of(size)
-    wanted = with_axis(shape, axis_of(axis, len(shape)), length)
+    wanted = with_axis(shape, axis_of(axis, len(shape)), size_of(size))
     _fit(wanted, shape)
     return like(call, x, wanted)
 

@@ -178,9 +178,10 @@ def _lu(call: Call) -> Value:
     if call.kwargs.keys() - {"a"} or len(call.args) > 1:
         unresolved("options")
     x = operand(call.argument(0, "a"))
-    *batch, m, n = known_rank(x) or unresolved("a scalar")
-    if len(known_rank(x)) < 2:
+    shape = known_rank(x)
+    if len(shape) < 2:
         unresolved("an operand without matrices")
+    *batch, m, n = shape
     inside, dtype = minimum(m, n), floating(x.dtype, False)
     sizes = ((m, m), (m, inside), (inside, n))
     kinds = (real_part(dtype), dtype, dtype)
