@@ -265,9 +265,9 @@ def _item_at(iterator: LibraryObject, step: int) -> Drawn | None:
     if is_none(state) or over == _NOTHING:
         return None
     if items is None or at is None:
-        whole = isinstance(over, ListValue) and over.kind == "range"
-        one = Integer(fresh(None)) if whole else join(items) if items else _UNKNOWN
-        return Drawn(one, sure=False)
+        if isinstance(over, ListValue) and over.kind == "range":
+            return Drawn(Integer(fresh(None)), sure=False)
+        return Drawn(join(items) if items else _UNKNOWN, sure=False)
     if not 0 <= at < len(items):
         iterator.fields["state"] = ENDED
         return None

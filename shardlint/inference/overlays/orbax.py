@@ -27,11 +27,11 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.flax.common.metadata import map_tree
 from shardlint.inference.overlays.jax.sharding.made_arrays import is_alone
-from shardlint.inference.overlays.jax.sharding.movement import certain_layout, layout
+from shardlint.inference.overlays.jax.sharding.movement import certain_layout, layout, split_by
 from shardlint.inference.overlays.jax.sharding.placement_check import place_array
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays
 from shardlint.inference.overlays.recording import record_of_value
-from shardlint.laws.core.values import Unknown, entry_axes
+from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Api
 from shardlint.laws.placement.array_bytes import array_bytes
 from shardlint.model.memory_uses import SAVED_ALONE, SAVED_SPLIT, RestoreUse
@@ -143,7 +143,7 @@ def _save(call: Call) -> Value:
 def _is_split(array: Array) -> bool:
     home = array.committed
     known = layout(home) if isinstance(home, ShardingValue) else certain_layout(array)
-    return known is not None and any(map(entry_axes, known[1].entries))
+    return known is not None and bool(split_by(*known))
 
 
 def _saved(args: Value) -> list[Value]:

@@ -223,10 +223,10 @@ def _made_of_made(call: Call) -> Place | None:
     is what it returns, of which the compiler knows no layout either."""
     found = None
     for given in (*call.args, *dict.values(call.kwargs)):
-        for one in arrays_in(given):
-            if one.shape and one.made is None:
+        for one in filter(lambda one: one.shape, arrays_in(given)):
+            if one.made is None:
                 return None
-            found = found or (one.made if one.shape else None)
+            found = found or one.made
     return found
 
 

@@ -72,28 +72,29 @@ def _on_diagonal(call: Call) -> Value:
     return strong(call, x, (size, size))
 
 
+def _count(size: Value | None) -> Dim:
+    """Return how many elements are found: ``size``, or a number that depends on the data."""
+    return size_of(size) if given(size) else fresh()
+
+
 def _flat_nonzero(call: Call) -> Value:
     """`flatnonzero(a, size=)`: without a size, the number depends on the data."""
     _, size, _ = call.bind("a", size=None, fill_value=None)
-    return result(call, (fresh() if not given(size) else size_of(size),), "int32")
+    return result(call, (_count(size),), "int32")
 
 
 def _extracted(call: Call) -> Value:
     """`extract(condition, arr, size=)`."""
     _, array, size, _ = call.bind("condition", "arr", size=None, fill_value=None)
-    return strong(call, operand(array), (fresh() if not given(size) else size_of(size),))
+    return strong(call, operand(array), (_count(size),))
 
 
 def _compressed(call: Call) -> Value:
     """`compress(condition, a, axis, size=)`."""
     _, a, axis, size, *_ = call.bind("condition", "a", axis=None, size=None, fill_value=None, out=None)
     x = operand(a)
-    count = fresh() if not given(size) else size_of(size)
-    if not given(axis):
-        return like(call, x, (count,))
-    shape = known_rank(x)
-    at = axis_of(axis, len(shape))
-    return like(call, x, (*shape[:at], count, *shape[at + 1 :]))
+    shape, at = _flat_or(known_rank(x), axis) if given(axis) else ((0,), 0)
+    return like(call, x, (*shape[:at], _count(size), *shape[at + 1 :]))
 
 
 def _written(*names: str) -> Transfer:
@@ -170,23 +171,21 @@ def _chosen(call: Call) -> Value:
     """`choose(a, choices)`: elements of the choices, which broadcast."""
     a, choices, *_ = call.bind("a", "choices", out=None, mode=None)
     numbers, arrays = operand(a), sequence(choices)
+    if not arrays:
+        reject("nothing to choose from")
     dtype, _ = mixed(call, arrays)
     return result(call, broadcast([numbers.shape, *(x.shape for x in arrays)]), dtype)
 
 
-def _set_of(*names: str) -> Transfer:
-    """Return a function of sets, of ``size`` elements; without a size, the number depends on the data."""
-
-    def transfer(call: Call) -> Value:
-        *values, pairs, _, size, _ = call.bind(
-            *names, return_indices=None, assume_unique=None, size=None, fill_value=None
-        )
-        if truth(pairs, False):
-            unresolved("more than the values")
-        dtype, weak = mixed(call, operands(values))
-        return result(call, (fresh() if not given(size) else size_of(size),), dtype, weak)
-
-    return transfer
+def _set(call: Call) -> Value:
+    """`union1d(ar1, ar2, size=)` and its relatives: elements in a row."""
+    one, other, pairs, _, size, _ = call.bind(
+        "ar1", "ar2", return_indices=None, assume_unique=None, size=None, fill_value=None
+    )
+    if truth(pairs, False):
+        unresolved("more than the values")
+    dtype, weak = mixed(call, operands([one, other]))
+    return result(call, (_count(size),), dtype, weak)
 
 
 def _packed(resized: Callable[[Dim], Dim]) -> Transfer:
@@ -204,15 +203,10 @@ def _packed(resized: Callable[[Dim], Dim]) -> Transfer:
     return transfer
 
 
-def _like_first(*names: str) -> Transfer:
-    """Return a function whose result is like its first argument."""
-
-    def transfer(call: Call) -> Value:
-        first = call.argument(0, names[0])
-        x = operand(first)
-        return result(call, x.shape, x.dtype)
-
-    return transfer
+def _piecewise(call: Call) -> Value:
+    """`piecewise(x, condlist, funclist, ...)`: like the first."""
+    x = operand(call.argument(0, "x"))
+    return result(call, x.shape, x.dtype)
 
 
 def _complex(call: Call) -> Value:
@@ -258,15 +252,12 @@ OPERATIONS: tuple[Operation, ...] = (
         depends_on=Dependence.PERHAPS_NONE,
     ),
     Operation("choose", _chosen, sharding=unclaimed, reads_values=False),
-    Operation("union1d", _set_of("ar1", "ar2"), sharding=unclaimed, reads_values=False),
-    Operation(
-        "intersect1d setdiff1d setxor1d", _set_of("ar1", "ar2"), sharding=unclaimed, reads_values=False
-    ),
+    Operation("union1d intersect1d setdiff1d setxor1d", _set, sharding=unclaimed, reads_values=False),
     Operation("packbits", _packed(lambda n: floordiv(n + 7, 8)), sharding=unclaimed, reads_values=True),
     Operation("unpackbits", _packed(lambda n: n * 8), sharding=unclaimed, reads_values=True),
     Operation(
         "piecewise",
-        _like_first("x"),
+        _piecewise,
         sharding=unclaimed,
         reads_values=False,
         depends_on=Dependence.PERHAPS_NONE,

@@ -42,14 +42,20 @@ def _outer(call: Call) -> Value:
     return contractions.outer(call)
 
 
-def _trace(call: Call) -> Value:
-    """`linalg.trace(x, offset=, dtype=)`: of the matrices along the last two dimensions."""
-    a, _, dtype = call.bind("_x", offset=None, dtype=None)
-    x = operand(a)
+def _matrices(value: Value | None) -> tuple[Shape, str | None]:
+    """Return the shape and the dtype of an operand whose last two dimensions are those of matrices."""
+    x = operand(value)
     shape = known_rank(x)
     if len(shape) < 2:
         reject("rank below 2")
-    return result(call, shape[:-2], dtype_argument(dtype, summed(x.dtype, False)))
+    return shape, x.dtype
+
+
+def _trace(call: Call) -> Value:
+    """`linalg.trace(x, offset=, dtype=)`: of the matrices along the last two dimensions."""
+    a, _, dtype = call.bind("_x", offset=None, dtype=None)
+    shape, kind = _matrices(a)
+    return result(call, shape[:-2], dtype_argument(dtype, summed(kind, False)))
 
 
 def _diagonal(call: Call) -> Value:
@@ -68,10 +74,8 @@ def _size(dtype: str | None, order: Value | None) -> str | None:
 def _matrix_norm(call: Call) -> Value:
     """`linalg.matrix_norm(x, keepdims=, ord=)`."""
     a, keeps, order = call.bind("_x", keepdims=None, ord=None)
-    x = operand(a)
-    if len(known_rank(x)) < 2:
-        reject("rank below 2")
-    return result(call, reduced(x.shape, Tuple(_LAST), truth(keeps, False)), _size(x.dtype, order))
+    shape, dtype = _matrices(a)
+    return result(call, reduced(shape, Tuple(_LAST), truth(keeps, False)), _size(dtype, order))
 
 
 def _vector_norm(call: Call) -> Value:
@@ -81,19 +85,17 @@ def _vector_norm(call: Call) -> Value:
     return result(call, reduced(x.shape, axis, truth(keeps, False)), _size(x.dtype, order))
 
 
-def _square(call: Call, name: str = "a") -> tuple[Shape, str | None]:
-    x = operand(call.argument(0, name))
-    shape = known_rank(x)
-    if len(shape) < 2:
-        reject("rank below 2")
+def _square(value: Value | None) -> tuple[Shape, str | None]:
+    """Return the same of square matrices."""
+    shape, dtype = _matrices(value)
     same_dim(shape[-2:])
-    return shape, x.dtype
+    return shape, dtype
 
 
 def _power(call: Call) -> Value:
     """`linalg.matrix_power(a, n)`."""
-    _, n = call.bind("a", "n")
-    shape, dtype = _square(call)
+    a, n = call.bind("a", "n")
+    shape, dtype = _square(a)
     times = known_int(n)
     return result(call, shape, floating(dtype, False) if times < 0 else dtype)
 
@@ -110,36 +112,30 @@ def _rank(call: Call) -> Value:
 def _condition(call: Call) -> Value:
     """`linalg.cond(x, p)`: of each matrix."""
     a, _ = call.bind("x", p=None)
-    x = operand(a)
-    shape = known_rank(x)
-    if len(shape) < 2:
-        reject("rank below 2")
-    return result(call, shape[:-2], spread(x.dtype, False))
+    shape, dtype = _matrices(a)
+    return result(call, shape[:-2], spread(dtype, False))
 
 
 def _eigenvectors(call: Call) -> Value:
     """`linalg.eig(a)`: complex eigenvalues and eigenvectors."""
-    call.bind("a")
-    shape, _ = _square(call)
+    (a,) = call.bind("a")
+    shape, _ = _square(a)
     pair = (result(call, shape[:-1], "complex64"), result(call, shape, "complex64"))
     return Tuple(pair, fields=("eigenvalues", "eigenvectors"))
 
 
 def _eigenvalues(call: Call) -> Value:
     """`linalg.eigvals(a)`: complex numbers."""
-    call.bind("a")
-    shape, _ = _square(call)
+    (a,) = call.bind("a")
+    shape, _ = _square(a)
     return result(call, shape[:-1], "complex64")
 
 
 def _singular_values(call: Call) -> Value:
     """`linalg.svdvals(x)`."""
     (a,) = call.bind("_x")
-    x = operand(a)
-    shape = known_rank(x)
-    if len(shape) < 2:
-        reject("rank below 2")
-    return result(call, (*shape[:-2], minimum(*shape[-2:])), spread(x.dtype, False))
+    shape, dtype = _matrices(a)
+    return result(call, (*shape[:-2], minimum(*shape[-2:])), spread(dtype, False))
 
 
 def _inverted_tensor(call: Call) -> Value:

@@ -31,47 +31,22 @@ OPERATIONS: tuple[Operation, ...] = (
         sharding=rules.activated,
         reads_values=True,
     ),
-    Operation(
-        "boxcox boxcox1p",
-        binary_function(unless_weak),
-        sharding=rules.composed,
-        reads_values=False,
-        parameters=("x", "lmbda"),
-    ),
-    Operation(
-        "beta",
-        binary_function(unless_weak),
-        sharding=rules.composed,
-        reads_values=True,
-        parameters=("a", "b"),
-    ),
-    Operation(
-        "gammainc gammaincc",
-        binary_function(unless_weak),
-        sharding=rules.composed,
-        reads_values=True,
-        parameters=("a", "x"),
-    ),
-    Operation(
-        "kl_div rel_entr",
-        binary_function(unless_weak),
-        sharding=rules.composed,
-        reads_values=True,
-        parameters=("p", "q"),
-    ),
-    Operation(
-        "poch",
-        binary_function(unless_weak),
-        sharding=rules.composed,
-        reads_values=False,
-        parameters=("z", "m"),
-    ),
-    Operation(
-        "zeta",
-        binary_function(unless_weak),
-        sharding=rules.composed,
-        reads_values=True,
-        parameters=("x", "q"),
+    *(
+        Operation(
+            names,
+            binary_function(unless_weak),
+            sharding=rules.composed,
+            reads_values=reads,
+            parameters=parameters,
+        )
+        for names, parameters, reads in (
+            ("boxcox boxcox1p", ("x", "lmbda"), False),
+            ("beta", ("a", "b"), True),
+            ("gammainc gammaincc", ("a", "x"), True),
+            ("kl_div rel_entr", ("p", "q"), True),
+            ("poch", ("z", "m"), False),
+            ("zeta", ("x", "q"), True),
+        )
     ),
     Operation(
         "gamma gammasgn loggamma logit spence exp1 expi dawsn erfcx",
