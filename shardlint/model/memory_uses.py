@@ -69,6 +69,24 @@ class GatherUse(Use):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnsUse(Use):
+    """A product inside jit whose operand is gathered: it came of a weight that splits its columns, and the
+    weight that it is multiplied with now, laid out by ``spec``, splits its own over the same axes.
+
+    ``shape`` and ``held`` are the operand's; of its dimensions but the first and the last nothing is known.
+    ``columns`` is how many the weight has.
+    """
+
+    mesh: Mesh
+    spec: Spec
+    held: Spec
+    shape: Shape
+    columns: Dim
+    dtype: str | None
+    subject: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IdleUse(Use):
     """A jitted function in which some axes of its mesh split nothing.
 

@@ -162,11 +162,10 @@ class Array:
     it may vary over (None: any), ``equal`` and ``traits`` as in `laws.varying.Variation`; ``summed`` are axes
     that JAX summed it over, being a gradient; ``drawn_at`` is where it was drawn at random, or counted;
     ``indexed`` the axes of an `axis_index`, where it names them in another order than the specs, and its
-    stride. ``laid`` is the layout it certainly has inside jit, on Auto axes; ``made`` is where it was made
-    from no other array, or the jit that returned it. ``committed`` is where it lies outside jit surely, a
-    sharding (then also its ``sharding``) or devices, as the program put it there, or what it was computed
-    from. ``gone`` is the donation that deleted it, ``joined`` where it was joined of several,
-    ``memory`` the space in its type, if that is known.
+    stride. ``laid`` is its certain layout inside jit, on Auto axes, ``columns`` of a product whose weight
+    splits its columns; ``made`` is where it was made from no other array, or the jit that returned it.
+    ``committed`` is where it lies outside jit surely, a sharding (then also its ``sharding``) or devices.
+    ``gone`` is the donation that deleted it, ``joined`` where it was joined; ``memory`` is its known space.
     """
 
     shape: Shape | None
@@ -187,6 +186,7 @@ class Array:
     drawn_at: Place | None = field(default=None, compare=False)
     indexed: tuple[tuple[str, ...], Place, int] | None = field(default=None, compare=False)
     laid: ShardingValue | None = field(default=None, compare=False)
+    columns: ShardingValue | None = field(default=None, compare=False)
     made: Place | None = field(default=None, compare=False)
     gone: Gone | None = None
     joined: Joints | None = None

@@ -126,6 +126,20 @@ def reduced_bytes(size: int, ways: int) -> int:
     return 2 * size * (ways - 1) // ways
 
 
+def column_costs(mesh: Mesh, held: Spec, operand: int, product: int) -> tuple[int, int] | None:
+    """Return the bytes that each device sends where the operand of a product, of whose columns it ``held`` a
+    part, is gathered, and where products of the parts are summed up; None if they are not known.
+
+    ``operand`` and ``product`` are the bytes of the whole arrays.
+    """
+    sizes = {name: size for name, size in zip(mesh.names, mesh.sizes, strict=True) if isinstance(size, int)}
+    if any(axis not in sizes for entry in held.entries for axis in entry_axes(entry)):
+        return None
+    rows = math.prod(sizes[axis] for entry in held.entries[:-1] for axis in entry_axes(entry))
+    ways = math.prod(sizes[axis] for axis in entry_axes(held.entries[-1]))
+    return gathered_bytes(operand // rows // ways, ways), reduced_bytes(product // rows, ways)
+
+
 def resharded_bytes(mesh: Mesh, before: Spec, after: Spec, whole: int) -> int | None:
     """Return the bytes that each device sends where XLA lays an array of ``whole`` bytes out anew.
 

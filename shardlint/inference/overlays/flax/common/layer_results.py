@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Devices, Value
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.column_products import layer_multiplied
 from shardlint.inference.overlays.jax.explicit.captured_arrays import note_layer
 from shardlint.inference.overlays.jax.explicit.device_lists import is_put, lying_on, met_on, runs_eagerly
 from shardlint.inference.overlays.jax.shard_map.varying import computed
@@ -30,4 +31,5 @@ def layer_result(call: Call, layer: str, result: Value, operands: Sequence[Value
         if home is False:
             return Unknown("JAX refuses operands on different devices")
         result = lying_on(result, home) if isinstance(home, Devices) else result
-    return computed(interpreter, result, operands, sure=depends or not is_following(interpreter.context))
+    found = computed(interpreter, result, operands, sure=depends or not is_following(interpreter.context))
+    return layer_multiplied(interpreter, layer, found, operands, call.place)

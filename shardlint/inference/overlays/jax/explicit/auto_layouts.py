@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Value, as_items
 from shardlint.inference.evaluation.call import Call, CannotBind
+from shardlint.inference.overlays.arrays.column_products import contracted, multiplied
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.gathered_operands import note_operand
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Rule, Trace
@@ -110,9 +111,12 @@ def followed(call: Call, name: str, result: Value) -> Value:
         return keeping_rows(call.interpreter, result, given[0]) if given else result
     if rule in _PRODUCTS and len(call.args) > 1:
         other = call.args[1]
+        result = multiplied(call.interpreter, result, call.args[0], other, call.place)
         plain = isinstance(other, Array) and len(other.shape or (0, 0, 0)) <= 2
         if plain and (rows := keeping_rows(call.interpreter, result, call.args[0])) is not result:
             return rows
+    if rule is einsum:
+        result = contracted(call, result)
     if rule in CONTRACTIONS:
         return as_far_as_known(call, name, result)
     if rule in _UPDATING and len(call.args) > 1:

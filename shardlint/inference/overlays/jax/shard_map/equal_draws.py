@@ -13,6 +13,7 @@ from dataclasses import replace
 from shardlint.inference.domain.values import Array, Value, as_int
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.arrays import column_products
 from shardlint.inference.overlays.arrays.methods import binary, unary
 from shardlint.inference.overlays.jax import joined_parts
 from shardlint.inference.overlays.jax.explicit import auto_layouts
@@ -126,6 +127,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
         found = _joined(Call(interpreter, symbol, [x, y], {}, place), f"2 {symbol}", (x, y), found)
     if symbol != "@":
         return combined(interpreter, found, (x, y))
+    found = column_products.multiplied(interpreter, found, x, y, place)
     if _is_matrix(y) and (rows := keeping_rows(interpreter, found, x)) is not found:
         return rows
     product = Call(interpreter, symbol, [x, y], {}, place)  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ def arrived(tree: Value, trees: Trees) -> Value:
 def laid(array: Array, sharding: ShardingValue | None) -> Array:
     """Return an array that certainly has a layout from here on; None if nothing is known of it."""
     known = sharding is not None and layout(sharding) is not None
-    return replace(array, laid=sharding if known else None, made=None)
+    return replace(array, laid=sharding if known else None, columns=None, made=None)
 
 
 def layout(sharding: ShardingValue) -> tuple[Mesh, Spec] | None:
@@ -114,6 +114,12 @@ def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -
     """Return the result of an operation, element by element, in the layout that all its operands share; what
     is computed from made arrays alone is made."""
     arrays = [one for one in operands if isinstance(one, Array) and one.shape != ()]
+    columns = next((one.columns for one in arrays if one.columns is not None), None)
+    if columns is not None and isinstance(result, Array):
+        # A bias is split as what it is added to.
+        full = (one for one in arrays if one.shape is None or len(one.shape) > 1)
+        if all(one.columns == columns and one.shape == result.shape for one in full):
+            result = replace(result, columns=columns)
     if arrays and all(one.made is not None for one in arrays) and isinstance(result, Array):
         return replace(result, made=arrays[0].made)
     if not any(one.laid is not None for one in arrays) or not isinstance(result, Array):
@@ -125,7 +131,8 @@ def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -
     split = [
         one for one in arrays if len(one.shape or ()) == len(result.shape or ()) and _rows(one) is not None
     ]
-    return keeping_rows(interpreter, result, split[0]) if len(split) == 1 else result
+    alike = all(_rows(one) == _rows(split[0]) and one.shape == split[0].shape for one in split)
+    return keeping_rows(interpreter, result, split[0]) if split and alike else result
 
 
 def updated(interpreter: Evaluator, array: Value, result: Value, new: Value, place: Place) -> Value:
