@@ -7,9 +7,11 @@ import re
 
 import jax
 import pytest
-from consequences import of_pages, value
+from consequences import found, of_pages, value
 from support.checking import check
 from support.sizes import size
+
+from shardlint.laws.placement.movement import moved_by_cut
 
 CASES = size("SHARDLINT_GATHER_CASES", 60, 24)
 SHAPE = (16, 64, 128)
@@ -132,6 +134,62 @@ def test_what_is_kept_in_parts(call: str) -> None:
     operand = f"array(*{KEPT[call]})"
     assert not gathers(call, operand)
     assert not told(call, operand)
+
+
+#: Pieces of the operand ``v``, split by ("x", "y") or (None, "y"), and whether they move to other devices.
+CUTS = {
+    "jnp.split(v, 2, 1)": True,
+    "jnp.split(v, 4, axis=-2)": True,
+    "jnp.array_split(v, 2, axis=1)": True,
+    "[w @ jnp.ones((128, 8)) for w in jnp.split(v, 2, 1)]": True,
+    "(lambda a, b: jax.nn.silu(a) * b)(*jnp.split(jnp.tanh(v), 2, axis=1))": True,
+    "jnp.split(v, 2, -1)": False,
+    "jnp.split(v, [32], 1)": None,
+    "jnp.split(v, 1, 1)": False,
+}
+
+
+@pytest.mark.parametrize("call", CUTS)
+def test_pieces_move(call: str) -> None:
+    for spec in ("'x', 'y'", "None, 'y'"):
+        said, moves = told(call, f"array({spec})"), permutes(call, f"array({spec})")
+        assert bool(said) == bool(CUTS[call])
+        assert moves == CUTS[call] or CUTS[call] is None
+    assert not told(call, "array()")
+    assert not told(call, "array('x', 'y')", jitted=False)
+
+
+def permutes(call: str, operand: str) -> bool:
+    """Return whether parts of the operand move to other devices, in what a call of it compiles to."""
+    program = f"{HEADER}compiled = jax.jit(lambda v, i: {call}).lower({operand}, jnp.int32(3)).compile()\n"
+    return bool(value(program, "'collective-permute' in compiled.as_text()"))
+
+
+@pytest.mark.parametrize(
+    ("product", "moves"),
+    [
+        ("jnp.split(a @ w, 2, -1)", True),
+        ("(lambda g, u: jax.nn.silu(g) * u)(*jnp.split(jnp.tanh(a @ w + 1), 2, axis=1))", True),
+        ("jnp.split(a @ w, 2)", None),
+        ("jnp.split(a @ w.T[:, :32].T, 2, -1)", None),
+    ],
+)
+def test_pieces_of_a_product_move(product: str, moves: bool | None) -> None:
+    placed = "a, w = array('x', shape=(16, 32)), array(None, 'y', shape=(32, 64))\n"
+    program = f"{HEADER}{placed}f = jax.jit(lambda a, w: {product})\ny = f(a, w)\n"
+    messages = [one.message for one in found(program, "SHL618")]
+    assert bool(messages) == bool(moves)
+    if moves is not None:
+        assert value(program, "'collective-permute' in f.lower(a, w).compile().as_text()") == moves
+
+
+def test_what_a_cut_moves() -> None:
+    for pieces, ways in ((2, 2), (2, 4), (3, 4), (4, 2), (8, 8)):
+        size = 4 * pieces * ways
+        held = [number * ways // size for number in range(size)]
+        due = [number % (size // pieces) * ways * pieces // size for number in range(size)]
+        moved = sum(one != other for one, other in zip(held, due, strict=True))
+        assert moved_by_cut(size, pieces, ways) == moved
 
 
 #: Updates by fixed slices, the spec of their operand, and whether they gather it.

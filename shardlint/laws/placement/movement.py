@@ -126,6 +126,15 @@ def reduced_bytes(size: int, ways: int) -> int:
     return 2 * size * (ways - 1) // ways
 
 
+def moved_by_cut(size: int, pieces: int, ways: int) -> int:
+    """Return how many elements of a dimension, split over ``ways`` devices, lie on others before it is cut
+    into equal pieces that are each split over all of them."""
+    held, due = size // ways, size // ways // pieces
+    starts = ((piece * size // pieces + at * due, at * held) for piece in range(pieces) for at in range(ways))
+    kept = (max(0, min(wanted + due, own + held) - max(wanted, own)) for wanted, own in starts)
+    return size - sum(kept)
+
+
 def column_costs(mesh: Mesh, held: Spec, operand: int, product: int) -> tuple[int, int] | None:
     """Return the bytes that each device sends where the operand of a product, of whose columns it ``held`` a
     part, is gathered, and where products of the parts are summed up; None if they are not known.

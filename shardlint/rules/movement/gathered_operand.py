@@ -7,7 +7,9 @@ the data decide, which are read, or written with more than one row (a cache that
 and slices of several rows at a fixed position, written by `.at[...]`; arrays that a compiled function gives
 to a callback on the host (`jax.pure_callback`, `jax.debug.print`), which gets them whole; and arguments that
 `vmap` maps a `shard_map` over along a split dimension, without `spmd_axis_name`. From 64 MiB on
-(`max-replicated-bytes` sets the limit) it is a warning, below that an information.
+(`max-replicated-bytes` sets the limit) it is a warning, below that an information, as are arrays that
+`jnp.split` cuts into equal pieces along a split dimension: a weight that holds gate and up side by side, or
+what was multiplied with it. Each piece lies on some of the devices, and parts of it move to the others.
 
 ## Why is this bad?
 Each device holds the array whole, all do the same work, and all wait for the interconnect: the split saves
@@ -69,7 +71,7 @@ from collections.abc import Iterable
 
 from shardlint.laws.core.values import Spec, Unknown, entry_axes
 from shardlint.laws.placement.array_bytes import array_bytes
-from shardlint.laws.placement.movement import resharded_bytes
+from shardlint.laws.placement.movement import moved_by_cut, resharded_bytes
 from shardlint.model.findings import Group, Severity
 from shardlint.model.memory_uses import MAPPED_SHARD_MAP, GatherUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -79,6 +81,9 @@ from shardlint.support.sizes import size_text
 def check(use: GatherUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report an array that is gathered for an operation along a dimension that is split."""
     if use.loop:
+        return
+    if use.pieces:
+        yield _cut(use)
         return
     total = None if isinstance(use.shape, Unknown) else array_bytes(use.shape, use.dtype)
     sent = None if total is None else sent_whole(use, total)
@@ -94,6 +99,20 @@ def check(use: GatherUse, settings: RuleSettings) -> Iterable[Problem]:
         use.place,
         severity=Severity.WARNING if large else Severity.INFO,
     )
+
+
+def _cut(use: GatherUse) -> Problem:
+    """Report an array whose pieces must be split over its devices anew."""
+    (at,), ways = use.dimensions, devices_along(use)
+    total = None if isinstance(use.shape, Unknown) else array_bytes(use.shape, use.dtype)
+    moved = ""
+    if total is not None and not isinstance(use.shape, Unknown) and isinstance(size := use.shape[at], int):
+        moved = f", {size_text(total * moved_by_cut(size, use.pieces, ways) // size)} of {size_text(total)}"
+    text = (
+        f"`{use.function}` cuts {use.subject} into {use.pieces} pieces along dimension {at}, which "
+        f"{use.spec} splits over {ways} devices: each lies on some, and moves to be split over all{moved}"
+    )
+    return Problem(text, use.place, severity=Severity.INFO)
 
 
 def devices_along(use: GatherUse) -> int:

@@ -14,7 +14,7 @@ from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Value
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.overlays.arrays.column_products import contracted, multiplied
 from shardlint.inference.overlays.arrays.operands import Stop
-from shardlint.inference.overlays.jax.explicit.gathered_operands import note_operand
+from shardlint.inference.overlays.jax.explicit.gathered_operands import note_cut, note_operand
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Rule, Trace
 from shardlint.inference.overlays.jax.explicit.rules import contractions, elementwise, joining, slicing
 from shardlint.inference.overlays.jax.explicit.rules import layout as rearranging
@@ -101,6 +101,7 @@ _RESHAPES = (rearranging.reshape, rearranging.lax_reshape)
 def followed(call: Call, name: str, result: Value) -> Value:
     """Return the result of a function or method in the layout that it certainly has inside jit."""
     note_operand(call, name)
+    note_cut(call, name)
     rule = rule_of(name)
     if rule is not None and (made := _made_of_made(call)) is not None:
         return map_arrays(result, lambda array, _: replace(array, made=made), NO_PATH)

@@ -12,9 +12,9 @@ from shardlint.inference.overlays.jax.explicit.recording import short_name
 from shardlint.inference.overlays.jax.explicit.rules.indexing import kind_of, spelled
 from shardlint.inference.overlays.jax.lax.shapes import is_data
 from shardlint.inference.overlays.jax.operations import operation_of
-from shardlint.inference.overlays.jax.sharding.movement import layout, note_gathered, split_by
-from shardlint.laws.core.dims import Dim
-from shardlint.laws.core.values import Mesh, Spec
+from shardlint.inference.overlays.jax.sharding.movement import known_columns, layout, note_gathered, split_by
+from shardlint.laws.core.dims import Dim, product
+from shardlint.laws.core.values import Mesh, Spec, entry_axes
 from shardlint.model.spans import Place
 
 
@@ -53,6 +53,33 @@ def note_index(interpreter: Evaluator, array: Array, key: Value, place: Place) -
         _note(interpreter, array, found, searched & split_by(*found), "[]", place)
 
 
+def note_cut(call: Call, name: str) -> None:
+    """Record an array inside jit that `jnp.split` cuts into equal pieces along a dimension that is certainly
+    split: as each piece lies on some of the devices, XLA moves it to split it over all (JAX 0.10.2 and
+    0.12.0.1). The columns of a product may be all that is known to be split."""
+    if name not in _CUTTING or call.interpreter.context.in_jit is not True or call.interpreter.context.mapped:
+        return
+    array, sections, axis = (call.argument(i, key) for i, key in enumerate(_CUT_BY))
+    pieces, at = as_int(sections), 0 if axis is None else as_int(axis)
+    if not isinstance(array, Array) or not array.shape or pieces is None or pieces < 2 or at is None:
+        return
+    rank = len(array.shape)
+    at = at + rank if at < 0 else at
+    found = _split(call.interpreter, array)
+    if (found is None or at not in split_by(*found)) and at == rank - 1 and array.columns is not None:
+        found = known_columns(array.columns)
+    if found is None or at not in split_by(*found):
+        return
+    size, ways = array.shape[at], product(found[0].size_of(axis) for axis in entry_axes(found[1].entries[at]))
+    if isinstance(size, int) and isinstance(ways, int) and size % (pieces * ways) == 0:
+        name, subject = short_name(name), f"`{array.name}`" if array.name else "the operand"
+        dimensions = frozenset({at})
+        note_gathered(call.interpreter, array, found, dimensions, name, call.place, subject, pieces=pieces)
+
+
+#: Functions that cut an array into pieces, and their parameters.
+_CUTTING = frozenset({"jax.numpy.split", "jax.numpy.array_split"})
+_CUT_BY = ("ary", "indices_or_sections", "axis")
 #: Methods of ``x.at[...]`` that scatter what they are given.
 _SCATTERING = frozenset({"set", "add", "subtract", "multiply", "mul", "min", "max", "apply"})
 

@@ -84,6 +84,14 @@ def known_part(array: Array) -> tuple[Mesh, Spec] | None:
     return (mesh, Spec(known)) if set(mesh.types) == {AxisType.AUTO} else None
 
 
+def known_columns(home: ShardingValue) -> tuple[Mesh, Spec] | None:
+    """Return mesh and spec of a product with split columns, as far as they are known."""
+    if not isinstance(home.mesh, MeshValue) or not isinstance(home.spec, SpecValue):
+        return None
+    entries = (None if entry == OPEN else entry for entry in home.spec.spec.entries)
+    return home.mesh.mesh, Spec(tuple(entries))
+
+
 def _rows(array: Array) -> tuple[ShardingValue, Entry] | None:
     """Return what splits the first dimension of an array inside jit, whatever is known of the others."""
     home = array.laid
@@ -303,8 +311,10 @@ def note_gathered(
     subject: str,
     *,
     loop: bool = False,
+    pieces: int = 0,
 ) -> None:
-    """Record an array of a certain layout that the compiler gathers along some dimensions for a function."""
+    """Record an array of a certain layout that the compiler gathers along some dimensions for a function, or
+    cuts into pieces."""
     interpreter.record(
         GatherUse(
             place=place,
@@ -319,6 +329,7 @@ def note_gathered(
             dtype=array.dtype,
             subject=subject,
             loop=loop,
+            pieces=pieces,
         )
     )
 
