@@ -96,7 +96,7 @@ def element(value: Value) -> Value:
     for option in options(value):
         if isinstance(option, Array) and option.shape:
             item = Array(option.shape[1:], option.dtype, numpy=option.numpy, origin=option.origin)
-            found.append(item.vary(option.variation))
+            found.append(replace(item.vary(option.variation), drawn_at=option.drawn_at))
         elif isinstance(option, Devices) and option.shape:
             found.append(Devices(option.shape[1:], option.numpy))
         elif isinstance(option, Tuple | ListValue) and option.items:

@@ -32,7 +32,8 @@ class Trait(StrEnum):
     device's part of a dimension, TAILLESS without the last; LED: with others before the first, TRAILED with
     others after the last. LEADING: the first elements of an array that all
     devices have. FAN_IN: drawn with a deviation for the size of its last dimension but one, FAN_OUT
-    for that of its last, of which other devices may draw other parts.
+    for that of its last, of which other devices may draw other parts. KEYED: drawn with another key on each
+    device, and REPLICA: given so to the body of a `pmap`; APART: the gradient by such.
     """
 
     SPLIT = "split"
@@ -78,6 +79,9 @@ class Trait(StrEnum):
     LEADING = "leading"
     FAN_IN = "fan-in"
     FAN_OUT = "fan-out"
+    KEYED = "keyed"
+    REPLICA = "replica"
+    APART = "apart"
 
 
 #: Traits of numbers that lose them unless they are only added up.
@@ -105,6 +109,8 @@ FLEETING = frozenset(
         Trait.LEADING,
         Trait.FAN_IN,
         Trait.FAN_OUT,
+        Trait.REPLICA,
+        Trait.APART,
     }
 )
 #: Traits of parts that are yet to be added up.

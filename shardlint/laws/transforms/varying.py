@@ -268,6 +268,8 @@ def misread(function: str, axes: tuple[str, ...], operand: Variation) -> tuple[T
                 return trait, axis
         if function != "psum_scatter" and (Trait.OWN, axis) in operand.traits:
             return Trait.OWN, axis
+        if function != "psum_scatter" and (Trait.APART, axis) in operand.traits:
+            return Trait.APART, axis
         for trait in (Trait.ROWS, Trait.PICKED) if function != "pmean" else ():
             if (trait, axis) in operand.traits:
                 return trait, axis

@@ -13,7 +13,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax.common.layer_shapes import initialized
 from shardlint.inference.overlays.flax.common.metadata import Names, carries_names, is_box, mesh_of, names_of
 from shardlint.inference.overlays.flax.common.parameter_uses import NameCheck, Owner, record_parameter
-from shardlint.inference.overlays.flax.linen.layers import KEY
+from shardlint.inference.overlays.flax.linen.module_runs import KEY
 from shardlint.laws.core.values import Mesh, Unknown
 from shardlint.laws.core.verdicts import Undecided
 

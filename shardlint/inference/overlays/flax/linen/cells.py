@@ -35,7 +35,8 @@ from shardlint.inference.overlays.flax.common.recurrent import (
     simple,
     two,
 )
-from shardlint.inference.overlays.flax.linen.layers import KEY, Forward, Layer, part
+from shardlint.inference.overlays.flax.linen.layers import Forward, Layer, part
+from shardlint.inference.overlays.flax.linen.module_runs import KEY
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Unknown
 

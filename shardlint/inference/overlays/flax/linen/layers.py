@@ -42,32 +42,27 @@ from shardlint.inference.overlays.flax.common.layer_shapes import (
     ints_of,
     last,
     layer_dtype,
-    parameter_sharding,
-    refuse_array,
     replace_last,
     spatial_ints,
     transposed,
 )
-from shardlint.inference.overlays.flax.common.layer_shapes import initialized as from_initializer
 from shardlint.inference.overlays.flax.common.metadata import (
-    PARTITIONED,
     carries_names,
-    is_box,
-    unboxed,
-    with_value,
 )
 from shardlint.inference.overlays.flax.common.parameter_uses import Owner
 from shardlint.inference.overlays.flax.common.statistics import share_statistics
-from shardlint.inference.overlays.flax.linen.module_runs import Binding, Mode, key_of, module_created, running
-from shardlint.inference.overlays.flax.linen.parameters import make_variable
-from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
+from shardlint.inference.overlays.flax.linen.module_runs import (
+    Binding,
+    Mode,
+    key_of,
+    module_created,
+    running,
+)  # fmt: skip
+from shardlint.inference.overlays.flax.linen.parameters import initialized, make_variable
 from shardlint.inference.overlays.jax.shard_map.equal_draws import note_layer
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, product
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
-
-#: The key that initializers receive.
-KEY = Array((), "key<fry>")
 
 
 @dataclass(slots=True)
@@ -131,7 +126,7 @@ class Forward:
             "params",
             name,
             self.owner,
-            lambda: initialized(self.call, init, shape, self.param_dtype, flat),
+            lambda: initialized(self.call, name, init, shape, self.param_dtype, flat),
             flat,
         )
         self.read.append(replace(variable, name=name) if isinstance(variable, Array) else variable)
@@ -152,28 +147,6 @@ class Forward:
         to."""
         operands = (x.dtype, self.param_dtype) if params else (x.dtype,)
         return Array(shape, layer_dtype(self.field("dtype"), operands))
-
-
-def initialized(call: Call, init: Value | None, shape: Shape, dtype: str | None, flat: Shape | None) -> Value:
-    """Return an initializer's result for a layer that requires ``shape``: an array or a box around one.
-
-    A layer fails on any other shape, so the shape is known even if the initializer is not.
-    """
-    array = Array(shape, dtype, origin=call.place)
-    if init is None:
-        return replace(array, typed=replicated_here(call.interpreter, shape))
-    wanted_shape = shape_value(shape if flat is None else flat)
-    value: Value = Unknown("no initializer")
-    if not refuse_array(call, "the layer", init):
-        value = from_initializer(
-            call, init, [KEY, wanted_shape, Const(dtype) if dtype else Unknown("dtype")], {}
-        )
-    array = replace(array, typed=parameter_sharding(unboxed(value), shape))
-    if isinstance(value, LibraryObject) and is_box(value):
-        return with_value(value, array)
-    if isinstance(value, Array):
-        return array
-    return LibraryObject(PARTITIONED, {"value": array, "names": Unknown("the initializer is not known")})
 
 
 @dataclass(frozen=True, slots=True)

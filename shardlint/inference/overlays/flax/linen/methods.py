@@ -6,13 +6,23 @@ From `flax.linen.module` and `flax.linen.transforms` 0.12.8.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from shardlint.inference.domain.classes import all_fields
-from shardlint.inference.domain.values import External, LibraryObject, Partial, Tuple, Value, as_items
+from shardlint.inference.domain.values import (
+    Array,
+    External,
+    LibraryObject,
+    Partial,
+    Tuple,
+    Value,
+    as_items,
+    as_str,
+)
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax.common.derived_classes import DEFAULT
 from shardlint.inference.overlays.flax.linen.lifted import LIFTED
-from shardlint.inference.overlays.flax.linen.module_runs import in_module, is_module
+from shardlint.inference.overlays.flax.linen.module_runs import KEY, current, in_module, is_module, key_of
 
 
 def clone(call: Call) -> Value:
@@ -37,6 +47,13 @@ def clone(call: Call) -> Value:
         # What is said of its parameters is said where it was written.
         return LibraryObject(module.kind, {**fields, **call.kwargs}, module.origin or call.place)
     return call.interpreter.call(module.cls, [], {**fields, **call.kwargs}, call.place)
+
+
+def make_rng(call: Call) -> Value:
+    """``module.make_rng(name="params")``: a key of that name."""
+    module, name = call.args[0], as_str(call.argument(1, "name")) or "params"
+    key = key_of(current(call.interpreter, module).run, name) if is_module(module) else None
+    return replace(KEY, origin=call.place).vary(key.variation) if isinstance(key, Array) else KEY
 
 
 def _branches(call: Call) -> Value:

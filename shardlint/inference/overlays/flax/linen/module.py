@@ -62,21 +62,21 @@ from shardlint.inference.overlays.flax.common.unknown_layers import record_box, 
 from shardlint.inference.overlays.flax.linen.bare_trees import note_bare
 from shardlint.inference.overlays.flax.linen.cells import CELLS, attribute, initialize_carry
 from shardlint.inference.overlays.flax.linen.cells import LAYERS as RECURRENT
-from shardlint.inference.overlays.flax.linen.layers import KEY, Forward, attend
 from shardlint.inference.overlays.flax.linen.layers import LAYERS as PLAIN
+from shardlint.inference.overlays.flax.linen.layers import Forward, attend
 from shardlint.inference.overlays.flax.linen.lifted import LIFTED
 from shardlint.inference.overlays.flax.linen.methods import TABLE as BRANCHES
-from shardlint.inference.overlays.flax.linen.methods import clone
+from shardlint.inference.overlays.flax.linen.methods import clone, make_rng
 from shardlint.inference.overlays.flax.linen.module_runs import (
     Mode,
     Run,
     current,
+    for_parameters,
     fresh_run,
     is_module,
-    key_of,
     module_created,
     running,
-)
+)  # fmt: skip
 from shardlint.inference.overlays.flax.linen.mutable import changed_variables, note_written
 from shardlint.inference.overlays.flax.linen.parameters import make_variable, unbox
 from shardlint.inference.overlays.flax.linen.wrappers import LAYERS as WRAPPERS
@@ -215,7 +215,8 @@ def _run(call: Call, mode: Mode) -> tuple[Value, Value, Run | None]:
 def linen_param(call: Call) -> Value:
     """``self.param(name, init_fn, *init_args, unbox=True)``: the parameter, without its box."""
     name = as_str(call.argument(1, "name"))
-    return _variable(call, "params", name, call.argument(2, "init_fn"), [KEY, *call.args[3:]])
+    args = [for_parameters(call.interpreter), *call.args[3:]]
+    return _variable(call, "params", name, call.argument(2, "init_fn"), args)
 
 
 def linen_variable(call: Call) -> Value:
@@ -255,12 +256,6 @@ def _made_by(call: Call, init: Value, args: list[Value], kwargs: dict[str, Value
     return LibraryObject(
         PARTITIONED, {"value": Array(shape), "names": Unknown("the initializer is not known")}
     )
-
-
-def _key(call: Call) -> Value:
-    module, name = call.args[0], as_str(call.argument(1, "name")) or "params"
-    key = key_of(current(call.interpreter, module).run, name) if is_module(module) else None
-    return replace(KEY, origin=call.place).vary(key.variation) if isinstance(key, Array) else KEY
 
 
 def _is_initializing(call: Call) -> Value:
@@ -459,7 +454,7 @@ _MODULE_METHODS: dict[str, Callable[[Call], Value]] = {
     "apply": linen_apply,
     "param": linen_param,
     "variable": linen_variable,
-    "make_rng": _key,
+    "make_rng": make_rng,
     "is_initializing": _is_initializing,
     "perturb": lambda call: call.args[2] if len(call.args) > 2 else call.unknown("no value"),
     **dict.fromkeys(("clone", "copy"), clone),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeGuard
 from weakref import WeakKeyDictionary
@@ -37,6 +37,7 @@ from shardlint.inference.overlays.flax.common.metadata import (
 )
 from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.store.effect_log import born, changed
+from shardlint.laws.transforms.traits import Trait
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -46,6 +47,10 @@ if TYPE_CHECKING:
 Module = Instance | LibraryObject
 Path = tuple[str, ...]
 Tree = dict[str, "Tree | Value"]
+
+
+#: The key that initializers receive.
+KEY = Array((), "key<fry>")
 
 
 class Mode(StrEnum):
@@ -220,6 +225,23 @@ def key_of(run: Run, name: str) -> Value | None:
     if isinstance(run.rngs, DictValue):
         return (run.rngs.items or {}).get(name)
     return run.rngs
+
+
+def for_parameters(interpreter: Evaluator) -> Array:
+    """Return the key that initializers receive: where a run was given another one on each device, one that
+    differs so."""
+    stack = flax_state(interpreter).stack
+    held = key_of(stack[-1].run, "params") if stack else None
+    if not isinstance(held, Array) or not held.variation.axes_of(Trait.KEYED):
+        return KEY
+    return replace(KEY.vary(held.variation), drawn_at=held.drawn_at)
+
+
+def as_drawn(parameter: Array, drawn: Value) -> Array:
+    """Return a parameter, which differs from device to device if what its initializer drew does."""
+    if not isinstance(drawn, Array) or not drawn.variation.axes_of(Trait.KEYED):
+        return parameter
+    return replace(parameter.vary(drawn.variation), drawn_at=drawn.drawn_at)
 
 
 def current(interpreter: Evaluator, module: Module) -> Binding:

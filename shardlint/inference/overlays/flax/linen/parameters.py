@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.domain.values import Array, Const, DictValue, LibraryObject, Value
+from shardlint.inference.domain.values import Array, Const, DictValue, LibraryObject, Value, shape_value
+from shardlint.inference.overlays.flax.common.layer_shapes import initialized as from_initializer
+from shardlint.inference.overlays.flax.common.layer_shapes import parameter_sharding, refuse_array
 from shardlint.inference.overlays.flax.common.metadata import (
     LOGICALLY_PARTITIONED,
+    PARTITIONED,
     Names,
     is_box,
     mesh_of,
@@ -24,7 +27,16 @@ from shardlint.inference.overlays.flax.common.parameter_uses import (
     record_parameter,
     shape_known,
 )
-from shardlint.inference.overlays.flax.linen.module_runs import Binding, Mode, Path, Run, Tree, may_not_happen
+from shardlint.inference.overlays.flax.linen.module_runs import (
+    Binding,
+    Mode,
+    Path,
+    Run,
+    Tree,
+    as_drawn,
+    for_parameters,
+    may_not_happen,
+)  # fmt: skip
 from shardlint.inference.overlays.flax.logical.constraints import (
     as_written,
     foresee,
@@ -33,6 +45,7 @@ from shardlint.inference.overlays.flax.logical.constraints import (
 )
 from shardlint.inference.overlays.flax.logical.rules import effective_rules, rules_of
 from shardlint.inference.overlays.flax.logical.uses import Setting
+from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here
 from shardlint.inference.overlays.jax.sharding.placement_check import shape_text
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import Shape, equal
@@ -44,7 +57,35 @@ from shardlint.model.uses import Fact
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from shardlint.inference.evaluation.call import Call
     from shardlint.inference.evaluation.evaluator import Evaluator
+
+#: Parameters that layers draw by default; others are zeros or ones.
+_DRAWN = frozenset({"kernel", "embedding"})
+
+
+def initialized(
+    call: Call, name: str, init: Value | None, shape: Shape, dtype: str | None, flat: Shape | None
+) -> Value:
+    """Return an initializer's result for a layer that requires ``shape``: an array or a box around one.
+
+    A layer fails on any other shape, so the shape is known even if the initializer is not.
+    """
+    array, key = Array(shape, dtype, origin=call.place), for_parameters(call.interpreter)
+    if init is None:
+        array = replace(array, typed=replicated_here(call.interpreter, shape))
+        return as_drawn(array, key) if name in _DRAWN else array
+    wanted_shape = shape_value(shape if flat is None else flat)
+    value: Value = Unknown("no initializer")
+    if not refuse_array(call, "the layer", init):
+        kind = Const(dtype) if dtype else Unknown("dtype")
+        value = from_initializer(call, init, [key, wanted_shape, kind], {})
+    array = as_drawn(replace(array, typed=parameter_sharding(unboxed(value), shape)), unboxed(value))
+    if isinstance(value, LibraryObject) and is_box(value):
+        return with_value(value, array)
+    if isinstance(value, Array):
+        return array
+    return LibraryObject(PARTITIONED, {"value": array, "names": Unknown("the initializer is not known")})
 
 
 def make_variable(

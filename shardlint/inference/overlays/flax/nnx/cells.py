@@ -34,7 +34,7 @@ from shardlint.inference.overlays.flax.common.recurrent import (
     simple,
     two,
 )
-from shardlint.inference.overlays.flax.linen.layers import KEY
+from shardlint.inference.overlays.flax.linen.module_runs import KEY
 from shardlint.inference.overlays.flax.nnx.layers import Build, Forward, Layer, construct
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown

@@ -26,7 +26,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.flax.linen.layers import KEY
+from shardlint.inference.overlays.flax.linen.module_runs import KEY
 from shardlint.inference.overlays.flax.nnx.assignment import assign
 from shardlint.inference.overlays.jax import initializers, random
 from shardlint.inference.overlays.jax.explicit.type_conversion import replicated_here

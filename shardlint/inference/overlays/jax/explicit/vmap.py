@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from shardlint.inference.domain.values import Array
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.dtypes import is_inexact
 from shardlint.inference.overlays.jax.explicit.type_conversion import type_of
-from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, UNLIKE
+from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, KEYED, UNLIKE
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Entry, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Cause, Rejected
@@ -59,7 +60,10 @@ class Mapped:
             return one.vary(replace(held, equal=held.equal - {COPIES}))
         if held.perhaps is None:
             return one.vary(UNKNOWN)
-        traits = frozenset(trait for trait in held.traits if trait != UNLIKE)
+        traits = frozenset(trait for trait in held.traits if trait not in (UNLIKE, KEYED))
+        if KEYED in held.traits:
+            kinds = (Trait.KEYED, Trait.REPLICA) if is_inexact(stack.dtype) else (Trait.KEYED,)
+            traits |= {(kind, self.axis) for kind in kinds}
         # What is drawn inside needs a name to fold in.
         traits |= NO_TRAITS if self.axis == UNNAMED else {(Trait.SPLIT, self.axis)}
         return one.vary(replace(held.over(axes), traits=traits))
@@ -76,6 +80,8 @@ class Mapped:
         surely = self.axis in variation.surely
         perhaps = variation.perhaps - axes if surely and variation.perhaps is not None else None
         traits = frozenset({UNLIKE}) if surely else NO_TRAITS
+        if surely and (Trait.KEYED, self.axis) in variation.traits:
+            traits |= {KEYED}
         return replace(variation, surely=variation.surely - axes, perhaps=perhaps, traits=traits)
 
     def first(self, variation: Variation) -> Variation:

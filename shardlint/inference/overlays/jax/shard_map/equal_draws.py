@@ -167,7 +167,9 @@ def _drawn(call: Call, result: Value) -> Value:
             traits = result.traits | {(Trait.DRAWN, axis) for axis in same if result.variation.never(axis)}
             return replace(result, traits=traits, drawn_at=_keys_made_at(key, call.place))
     elif call.name == "jax.random.split" and isinstance(result, Array):
-        return replace(result, drawn_at=call.place)
+        # Of keys that differ from device to device, it is where the program makes these.
+        keyed = bool(result.variation.axes_of(Trait.KEYED))
+        return replace(result, drawn_at=result.drawn_at if keyed else call.place)
     elif call.name in _DIVIDING and len(call.args) == 2:
         x, y = call.args
         return divided(rescaled(call.interpreter, "/", x, y, result), x, y)

@@ -46,6 +46,8 @@ _TEXTS = {
     "leaves out how far the parts' means lie apart; average the squared distances from the mean of all",
     Trait.EXTREME: "each device has the index of the extreme element of its own part, and `{function}` over "
     "{axis} picks an index whatever the elements are; compare these, and mask the indices of the others",
+    Trait.APART: "each device draws weights with another of these keys, and `{function}` over {axis} "
+    "combines the gradients by them: all get the same update, and stay different; draw weights with one key",
 }
 
 
@@ -225,7 +227,11 @@ def note_misread(call: Call, array: Array, function: str, trait: Trait, axis: st
         Trait.PICKED: "jax.shard_map(index)",
         Trait.SPREAD: "jax.lax(ratio)",
         Trait.EXTREME: "jax.shard_map(index)",
+        Trait.APART: "jax.pmap(replicas)",
     }
-    elsewhere = array.drawn_at if trait in (Trait.ROWS, Trait.PICKED) else None
-    facts = [] if elsewhere is None else [Fact("they are picked here", elsewhere)]
-    record_of_value(call.interpreter, names[trait], Accepted(), call.place, facts=facts, silent=text)
+    place, facts = call.place, []
+    if trait in (Trait.ROWS, Trait.PICKED) and array.drawn_at is not None:
+        facts = [Fact("they are picked here", array.drawn_at)]
+    if trait is Trait.APART and array.drawn_at is not None:
+        place, facts = array.drawn_at, [Fact("the gradients are combined here", call.place)]
+    record_of_value(call.interpreter, names[trait], Accepted(), place, facts=facts, silent=text)

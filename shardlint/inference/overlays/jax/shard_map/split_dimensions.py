@@ -206,6 +206,7 @@ SCALES = {
     Trait.GRADIENT: "",
     Trait.AVERAGED: "",
     Trait.OWN: "*/",
+    Trait.APART: "*/",
     Trait.TOTAL: "",
     Trait.AGAIN: "",
     Trait.SPREAD: "",
@@ -230,7 +231,12 @@ def _of_layer(call: Call, array: Array, spec: Spec, result: Array) -> Array:
 
 def own_parts(interpreter: Evaluator, argument: Array, gradient: Array) -> Array:
     """Return a gradient, marked if its argument is a shard: with the same dimensions split, of which each
-    device has its own part. One element on each device may be a copy for it."""
+    device has its own part. One element on each device may be a copy for it. So is one by weights of which
+    each device has others."""
+    apart = argument.variation.axes_of(Trait.REPLICA)
+    if apart:
+        traits = gradient.traits | {(Trait.APART, axis) for axis in large(interpreter, sorted(apart))}
+        return replace(gradient, traits=traits, drawn_at=argument.drawn_at)
     spec = split_of(argument)
     if spec is None or argument.shape is None:
         return gradient

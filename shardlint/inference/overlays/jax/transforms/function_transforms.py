@@ -33,7 +33,7 @@ from shardlint.inference.overlays.jax.transforms.spmd_axis_name import (
     refuse_constraints,
     refuse_reshards,
 )
-from shardlint.inference.overlays.jax.transforms.stacked_copies import note_dropped
+from shardlint.inference.overlays.jax.transforms.stacked_copies import KEYED, holds_keyed, note_dropped
 from shardlint.inference.overlays.jax.transforms.vmap_arguments import mapped_axes, refuse_mapping
 from shardlint.inference.overlays.pytrees.prefixes import (
     arrays_at,
@@ -147,7 +147,8 @@ def _mapped(
         axes, static = (Unknown("in_axes"),) * len(call.args), frozenset()
     sizes: list[Dim] = []
     axis_name = options["axis_name"]
-    if over_devices and (axis_name is None or is_none(axis_name)) and any(map(is_none, leaves_in(out_axes))):
+    unnamed = over_devices and (axis_name is None or is_none(axis_name))
+    if unnamed and (any(map(is_none, leaves_in(out_axes))) or any(map(holds_keyed, call.args))):
         axis_name = Const(UNNAMED)
     devices = as_str(axis_name) if over_devices else None
     mapped = Mapped(devices, mapped_axes(call, axes))
@@ -256,7 +257,8 @@ def _put_axis(tree: Value, axis: Value, size: Dim, mapped: Mapped) -> Value:
         position = number % (len(array.shape) + 1)
         shape = (*array.shape[:position], size, *array.shape[position:])
         typed = mapped.put(array, position)
-        return Array(shape, array.dtype, array.weak, typed=typed).vary(mapped.outside(array.variation))
+        found = Array(shape, array.dtype, array.weak, typed=typed).vary(mapped.outside(array.variation))
+        return replace(found, drawn_at=array.drawn_at) if KEYED in found.traits else found
 
     return map_arrays(tree, put)
 

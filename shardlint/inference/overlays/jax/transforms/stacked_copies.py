@@ -18,8 +18,9 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.arrays.dtypes import is_inexact
 from shardlint.inference.overlays.pytrees.nodes import Trees
-from shardlint.inference.overlays.pytrees.prefixes import arrays_at
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import entry_axes
@@ -34,6 +35,9 @@ from shardlint.model.uses import Fact
 COPIES = "_device_put_sharded"
 #: The trait of a stack whose items certainly differ: each is what one device of a `pmap` returned.
 UNLIKE = (Trait.SPLIT, COPIES)
+#: The trait of a stack of keys that differ, as `jax.random.split` returns, and of what was drawn with them,
+#: each with one.
+KEYED = (Trait.KEYED, COPIES)
 #: The rank of a stack of vectors.
 _RANK_OF_VECTORS = 2
 #: The trait of a stack of copies that becomes one of items that differ, in a loop.
@@ -58,8 +62,10 @@ def copies_of(array: Array) -> Place | None:
 
 def stacked(call: Call, result: Value) -> Value:
     """Return the result of a call outside of jit, marked if it has copies of one array along its first
-    dimension."""
+    dimension, or keys that differ."""
     name = call.name.rpartition(".")[2]
+    if call.name == "jax.random.split" and isinstance(result, Array):
+        return replace(result, traits=result.traits | {KEYED}, drawn_at=call.place)
     if name not in _STACKING or not isinstance(result, Array) or not result.shape:
         return result
     return result.vary(EQUAL) if call.args and _is_of_copies(call, name, call.args[0], result) else result
@@ -79,6 +85,11 @@ def _is_of_copies(call: Call, name: str, given: Value, result: Array) -> bool:
     if not isinstance(given, Array) or given.shape is None or (name == "repeat" and as_int(axis) != 0):
         return False
     return len(given.shape) < len(result.shape or ()) or equal(given.shape[0], 1) is True
+
+
+def holds_keyed(tree: Value) -> bool:
+    """Return whether a tree holds keys of which each device of a `pmap` gets another one."""
+    return any(KEYED in array.traits and not is_inexact(array.dtype) for array in arrays_in(tree))
 
 
 def note_placed(interpreter: Evaluator, array: Array, placed: ShardingValue | None, place: Place) -> None:
