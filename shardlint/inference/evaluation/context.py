@@ -70,9 +70,9 @@ class Context:
     ``program`` is false in a function whose caller is not known, who may have set up anything. ``replaced``
     are the files of modules of which a test replaced something. ``test`` tells that a framework runs this
     as a test. ``forbidden`` are the axes of `jax.sharding.no_collectives`. ``device_axes`` are the names of
-    the devices of enclosing `pmap`s. ``options`` are those of JAX's configuration that a block sets (see
-    `overlays.jax.configuration`). ``deriving`` is true where a taint goes only as far as derivatives do, None
-    in the rules of a custom derivative.
+    the devices of enclosing `pmap`s, and ``examples`` is true in a `vmap` on these. ``options`` are those of
+    JAX's configuration that a block sets (see `overlays.jax.configuration`). ``deriving`` is true where a
+    taint goes only as far as derivatives do, None in the rules of a custom derivative.
     """
 
     mesh: MeshValue | Unknown | None = None
@@ -99,6 +99,7 @@ class Context:
     replaced: frozenset[str] = frozenset()
     forbidden: frozenset[str] = frozenset()
     device_axes: frozenset[str] = frozenset()
+    examples: bool = False
     options: frozenset[str] = frozenset()
     deriving: bool | None = False
 

@@ -5,7 +5,8 @@ Finds operations in a body of `shard_map` that work along a dimension that is sp
 one device's part of it for the whole: a softmax over the vocabulary, a norm over the features, a running sum,
 a sort, a Fourier transform, a convolution or pooling whose windows overlap, a shift (`jnp.roll`, the targets
 `tokens[:, 1:]`), an initializer whose deviation is that for the size (`lecun_normal`); and products of all
-pairs (attention, a kernel, a contrastive loss) that have the pairs within one part only. An information.
+pairs (attention, a kernel, a contrastive loss) that have the pairs within one part only. In a body of `pmap`,
+contrastive losses whose labels (`jnp.arange`) count the rows that this device has. An information.
 
 ## Why is this bad?
 Each device divides by its own part's sum. The probabilities of one row add up to the number of devices, and

@@ -25,6 +25,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.type_conversion import in_type, struct_type
 from shardlint.inference.overlays.jax.explicit.vmap import UNNAMED, Mapped
+from shardlint.inference.overlays.jax.shard_map.part_operations import settled
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_means, note_multiplied
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import without_dimension
 from shardlint.inference.overlays.jax.transforms.jit import function_name
@@ -171,6 +172,9 @@ def _mapped(
         return Unknown("vmap of a reshard that names its mapped axis")
     before = len(call.interpreter.uses)
     result = _named(call, function, args, kwargs, size, axis_name, mapped)
+    if over_devices:
+        uses = call.interpreter.uses
+        uses[before:] = settled(uses[before:], known=not isinstance(result, Unknown))
     if not over_devices and options.get("spmd_axis_name") is None:
         numbers = [as_int(axis) for axis in axes]
         note_unnamed(call, function, call.args, args, numbers, call.interpreter.uses[before:])
@@ -200,7 +204,8 @@ def _named(
     # Calls without mapped operands are left to what is around.
     staged = interpreter.context.staged
     over = interpreter.context.device_axes | ({mapped.axis} if mapped.axis is not None else set())
-    with interpreter.within(bound_axes=bound, in_jit=True, staged=staged, mapped=True, device_axes=over):
+    kind = {"device_axes": over, "examples": mapped.axis is None}
+    with interpreter.within(bound_axes=bound, in_jit=True, staged=staged, mapped=True, **kind):
         return interpreter.call(function, args, kwargs, call.place, call.opaque)
 
 

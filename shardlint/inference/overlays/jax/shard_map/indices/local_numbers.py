@@ -46,6 +46,8 @@ _COUNTS = frozenset({
 _DIAGONALS = frozenset(f"jax.numpy.{name}" for name in ("tri", "tril", "triu", "eye", "identity"))
 #: Functions whose second argument has a number for each row of the first.
 BY_ROW = frozenset({"optax.softmax_cross_entropy_with_integer_labels", "jax.numpy.take_along_axis"})
+#: A loss whose labels, if they count the rows, tell that each row is to be set apart from the others.
+_OWN_ROWS = "optax.softmax_cross_entropy_with_integer_labels"
 #: Functions that pick elements by their places.
 _PICKING = frozenset({"[]", "jax.numpy.take", "jax.numpy.take_along_axis", "jax.Array.take"})
 _COUNTED = "numbers that count from 0 on each device"
@@ -74,6 +76,8 @@ def numbered(call: Call, result: Value, name: str | None = None) -> Value:
     if name in _COUNTS or name in _DIAGONALS:
         return _counted(call, result)
     rule = rule_of(name)
+    if name == _OWN_ROWS:
+        note_own_rows(call)
     if rule in auto_layouts.ELEMENTWISE or name in BY_ROW:
         note_numbers(call.interpreter, (*args, *call.kwargs.values()), call.place, by_row=name in BY_ROW)
     if rule in auto_layouts.ELEMENTWISE or rule in _JOINING or name in SAME_VALUES:
@@ -114,6 +118,29 @@ def note_numbers(
                         what = _FIRST if leading else _COUNTED
                         _record_numbers(interpreter, what, among or met, at, counted, place, alone=not among)
                         return
+
+
+def note_own_rows(call: Call) -> None:
+    """Record a loss that sets each example on a device of a `pmap` apart from the others there, of as many
+    columns as rows: the labels count these. What a `vmap` maps over is no batch."""
+    context, (logits, labels) = (
+        call.interpreter.context,
+        call.bind("logits", "labels", axis=None, where=None)[:2],
+    )
+    if context.examples or not isinstance(logits, Array) or not isinstance(labels, Array):
+        return
+    own = logits.variation.surely & logits.variation.axes_of(Trait.SPLIT) & context.device_axes
+    axes = (own & labels.variation.axes_of(Trait.NUMBERED)) - logits.variation.axes_of(Trait.GATHERED)
+    if logits.shape is None or labels.shape is None or len(logits.shape) != 2 or len(labels.shape) != 1:
+        return
+    if all(_is_same(labels.shape[0], size) for size in logits.shape):
+        text = (
+            "these labels count this device's examples: the loss sets each apart from the others on this "
+            "device only, and from none on the other devices along {axes}"
+        )
+        facts = (Fact("the loss is computed here", call.place),)
+        at = labels.drawn_at or call.place
+        record_part(call.interpreter, text, axes, at, alone=True, facts=facts)
 
 
 def stamped(result: Value, operands: Sequence[Value]) -> Value:
