@@ -347,6 +347,8 @@ class LoopState:
     ``ended`` tells that the last pass surely left the loop. ``at`` is which of how many known items this pass
     is for, and ``written`` are the variables that it has set so far. ``items`` are those to come. ``changes``
     tells that a pass changed what an object holds; in an ``unstable`` loop nothing is known of that.
+    ``earlier`` are the variables that earlier passes set. ``first`` is true in the first of passes that are
+    followed one by one: later ones may begin with other values.
     """
 
     breaks: list[dict[str, Value]] = field(default_factory=list)
@@ -357,3 +359,9 @@ class LoopState:
     items: Value | None = None
     changes: bool = False
     unstable: bool = False
+    earlier: frozenset[str] = frozenset()
+    first: bool = False
+
+    def sets(self, name: str) -> bool:
+        """Return whether this pass has set a variable before, or an earlier one has."""
+        return name in self.written or name in self.earlier

@@ -45,10 +45,11 @@ def run_for(interpreter: Machine, node: cst.For) -> bool:
             # The loop is long, and may have ended.
             lose_position(iterator)
         state.continues.clear()
+        state.earlier |= state.written.keys()
         interpreter.frame.loops.append(state)
         try:
             with watching(scope) as state.written:
-                state.at = number, count
+                state.at, state.first = (number, count), number == 0
                 assign(interpreter, node.target, drawn.item)
                 running = interpreter.execute_block(node.body.body)
         finally:
@@ -105,16 +106,18 @@ def run_while(interpreter: Machine, node: cst.While) -> bool:
 
     endless = isinstance(node.test, cst.Name | cst.Integer) and node.test.value in ("True", "1")
     state = LoopState()
-    for _ in range(0 if endless else _MAX_PASSES):
+    for number in range(0 if endless else _MAX_PASSES):
+        state.first = number == 0
+        state.earlier |= state.written.keys()
         outcome = truth(interpreter.evaluate(node.test))
         if outcome is False:
             otherwise = _else(node.orelse)
             return _leave(interpreter, state, _run_otherwise(interpreter, state, otherwise))
         if outcome is None or state.breaks:
             break
-        interpreter.scope.variables = _one_pass(
-            interpreter, node.body.body, lambda: None, interpreter.scope.variables, state
-        )
+        scope = interpreter.scope
+        with watching(scope) as state.written:
+            scope.variables = _one_pass(interpreter, node.body.body, lambda: None, scope.variables, state)
         if state.ended:
             return _leave(interpreter, state, False)
         state.continues.clear()
@@ -145,12 +148,14 @@ def _run_unknown(
 
     scope = interpreter.scope
     before = scope.variables
+    earlier: frozenset[str] = frozenset()
     done = unstable = False
     for number in range(_MAX_SILENT + 1):
         state = LoopState(unstable=number == _MAX_SILENT)
         with interpreter.silent(), interpreter.forked(repeats=state), watching(scope) as written:
             after = _one_pass(interpreter, body, enter, dict(before), state)
         changed = _changes(before, after)
+        earlier |= written.keys()
         if not changed and not state.changes:
             done = interpreter.is_silent and not interpreter.frame.generator
             break
@@ -159,8 +164,8 @@ def _run_unknown(
         unstable = True
         before = {**before, **{name: Unknown("changes in a loop") for name in written if name in before}}
     if not done:
-        state = LoopState(unstable=unstable)
-        with interpreter.forked(repeats=state):
+        state = LoopState(unstable=unstable, earlier=earlier)
+        with interpreter.forked(repeats=state), watching(scope) as state.written:
             after = _one_pass(interpreter, body, enter, dict(before), state)
     after = _settled(before, widened(scope, before, after))
     state.breaks[:] = [_settled(before, widened(scope, before, found)) for found in state.breaks]

@@ -10,7 +10,9 @@ the host, a buffer for what is collected; or beside one that has the same three 
 split; or beside anything that is split, from that limit on; or if the model gives it names that are axes of
 the mesh, which nothing applied. Arrays that are made whole on one device, and split by `jax.device_put`
 afterwards, are an information, if they are of that limit or more, or if a jitted function makes them. So are
-numpy arrays that a jitted function gets in a loop, beside arrays that are split and together no larger.
+numpy arrays that a jitted function gets in a loop, beside arrays that are split and together no larger; and
+matrices on one device that a `pmap` gets in a loop with None in its in_axes, which each call copies to all
+devices.
 
 ## Why is this bad?
 The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The
@@ -71,7 +73,7 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Spec, entry_axes
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.memory_uses import HOST, MADE_IN_JIT, MadeUse, RestoreUse
+from shardlint.model.memory_uses import EACH_CALL, HOST, MADE_IN_JIT, MadeUse, RestoreUse
 from shardlint.model.uses import CallUse, ParameterUse, Placement, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import shape_text
@@ -102,6 +104,15 @@ def check(
             text = (
                 f"{use.subject}, {kind}{others}, is a numpy array: each call of `{use.function}` copies it "
                 "whole to every device of the mesh; use jax.device_put once"
+            )
+            large = use.total >= settings.replicated_bytes
+            yield use, Problem(text, use.place, severity=Severity.WARNING if large else Severity.INFO)
+            continue
+        if use.outside == EACH_CALL:
+            text = (
+                f"{use.subject}, {kind}{others}, lies on one device, and None in in_axes has each call of "
+                f"`{use.function}` copy it to all; copy it once, with flax.jax_utils.replicate and 0 in "
+                "in_axes, or jax.device_put to P() on a mesh"
             )
             large = use.total >= settings.replicated_bytes
             yield use, Problem(text, use.place, severity=Severity.WARNING if large else Severity.INFO)

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from shardlint.inference.domain.values import Array, Devices, MeshValue, ShardingValue, SpecValue, Value
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.dtypes import is_inexact
 from shardlint.inference.overlays.jax.explicit.device_lists import is_put, runs_eagerly
 from shardlint.inference.overlays.jax.explicit.type_conversion import compiled
 from shardlint.inference.overlays.jax.sharding.movement import certain_layout, computed_in_force, layout
@@ -24,7 +25,7 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.array_bytes import array_bytes
-from shardlint.model.memory_uses import HOST, MADE_IN_JIT, MadeUse, RestoreUse
+from shardlint.model.memory_uses import EACH_CALL, HOST, MADE_IN_JIT, MadeUse, RestoreUse
 from shardlint.model.uses import Fact
 
 _MAKING = frozenset(
@@ -293,6 +294,39 @@ def _note_hosted(
         call, replace(array, made=call.place_of(index, "")), function, subject, [one[0] for one in sized],
         "it is given here", outside=HOST,
     )  # fmt: skip
+
+
+def note_broadcast(call: Call, function: str, given: Sequence[tuple[int, Value]]) -> None:
+    """Record matrices made on one device that a `pmap` gets in a loop, with None in its in_axes: JAX copies
+    them to its devices in each call (JAX 0.10.2 and 0.12.0.1). They are arguments with these numbers."""
+    loops = call.interpreter.frame.loops
+    if call.interpreter.context.in_jit is not False or not loops or any(loop.first for loop in loops):
+        return
+    sized = [
+        (size, array, path, number)
+        for number, tree in given
+        if _is_from_outside(call, number)
+        for array, path in arrays_at(tree)
+        if array.made is not None and not array.numpy and array.sharding is None and array.committed is None
+        if len(array.shape or ()) >= _RANK_OF_MATRICES and is_inexact(array.dtype)
+        if (size := array_bytes(array.shape or (), array.dtype)) is not None
+    ]
+    if sized:
+        _, array, path, number = max(sized, key=lambda one: one[0])
+        place = call.place_of(number, "")
+        subject = f"`{call.interpreter.written(place)}{path}`"
+        _record_outside(
+            call, replace(array, made=place), function, subject, [one[0] for one in sized],
+            "it is given here", outside=EACH_CALL,
+        )  # fmt: skip
+
+
+def _is_from_outside(call: Call, number: int) -> bool:
+    """Return whether an argument is written as a variable that no loop around has set, or a part of one."""
+    written = call.interpreter.written(call.place_of(number, "")) or ""
+    name = re.split(r"[.\[]", written)[0]
+    set_here = any(loop.sets(name) for loop in call.interpreter.frame.loops)
+    return "(" not in written and name.isidentifier() and not set_here
 
 
 def _lies_whole(array: Array, placed: Array) -> bool:

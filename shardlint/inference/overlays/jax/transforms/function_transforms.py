@@ -28,6 +28,7 @@ from shardlint.inference.overlays.jax.explicit.vmap import UNNAMED, Mapped
 from shardlint.inference.overlays.jax.shard_map.part_operations import settled
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_means, note_multiplied
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import without_dimension
+from shardlint.inference.overlays.jax.sharding.made_arrays import note_broadcast
 from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import (
     note_unnamed,
@@ -165,6 +166,9 @@ def _mapped(
     sizes = sizes if stated is None else [stated, *sizes]
     known = sizes[0] if sizes else fresh(1)
     size = next((s for s in sizes if isinstance(s, int)), known)
+    if over_devices and equal(size, 1) is not True:
+        whole = [(i, arg) for i, arg in enumerate(call.args) if i not in static and is_none(axes[i])]
+        note_broadcast(call, function_name(function), whole)
     over = [not is_none(axis) for axis in axes]
     if refuse_constraints(call, function, args, over, options.get("spmd_axis_name")):
         return Unknown("vmap of a constraint that names its mapped axis")
