@@ -66,7 +66,10 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
         # JAX raises for a spec with reductions; its entries are `spec.partitions`.
         items = spec_items(value)
     elif isinstance(value, Array) and value.shape and isinstance(value.shape[0], int):
-        items = (element(value),) * min(value.shape[0], MAX_UNROLLED + 1)
+        each = element(value)
+        items = (each,) * min(value.shape[0], MAX_UNROLLED + 1)
+        if isinstance(value.numbers, tuple) and isinstance(each, Array):
+            items = tuple(replace(each, numbers=number) for number in value.numbers)
     elif isinstance(value, Devices) and value.shape and isinstance(value.shape[0], int):
         items = _rows_of(value, min(value.shape[0], MAX_UNROLLED + 1))
     return items if items is not None and len(items) <= MAX_UNROLLED else None
@@ -188,6 +191,8 @@ def hashable(value: Value) -> tuple[bool, Hashable]:
     """
     if isinstance(value, Const):
         return True, value.value
+    if isinstance(value, Array) and isinstance(value.numbers, int):
+        return True, value.numbers
     if isinstance(value, (ClassValue, Function)) or _is_library_class(value):
         return True, value
     if isinstance(value, Instance):

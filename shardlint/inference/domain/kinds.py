@@ -24,6 +24,7 @@ from shardlint.inference.domain.values import (
     ListValue,
     MeshValue,
     Missing,
+    Native,
     Partial,
     SetValue,
     ShardingValue,
@@ -31,8 +32,11 @@ from shardlint.inference.domain.values import (
     Slice,
     SpecValue,
     Tuple,
+    Value,
 )
+from shardlint.inference.store.effect_log import STEADY
 from shardlint.laws.core.values import Unknown
+from shardlint.model.origins import plain_kind
 
 #: Mutable objects.
 CHANGING = (ListValue, DictValue, SetValue, Instance, LibraryObject)
@@ -54,3 +58,14 @@ def reader_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
     if len(names) > 1:
         return attrgetter(*names)
     return lambda value: tuple(getattr(value, name) for name in names)
+
+
+def kind_name(constant: Const) -> str:
+    """Return the name of a constant's Python class; a text is a str wherever it is written."""
+    return plain_kind(constant.value).__name__
+
+
+def is_steady(value: Value) -> bool:
+    """Return whether a callable holds nothing of the program, and so stands for each that an equal call
+    makes: which of them it is, is not known."""
+    return type(value) is Native and value.born == STEADY

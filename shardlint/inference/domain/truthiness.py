@@ -7,6 +7,7 @@ from shardlint.inference.domain.havoc import ITERATOR
 from shardlint.inference.domain.iteration import VIEWS
 from shardlint.inference.domain.values import (
     Alternatives,
+    Array,
     Bound,
     ClassValue,
     Const,
@@ -46,6 +47,8 @@ def truth(value: Value) -> bool | None:
         return bool(value.dim) if isinstance(value, Sized) and isinstance(value.dim, int) else None
     if isinstance(value, Tuple):
         return bool(value.items)
+    if isinstance(value, Array):
+        return None if value.numbers is None or value.shape else bool(value.numbers)
     if isinstance(value, Alternatives):
         outcomes = set(map(truth, value.options))
         return outcomes.pop() if len(outcomes) == 1 else None

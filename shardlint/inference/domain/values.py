@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, Union
 
 from shardlint.inference.domain.donations import Gone
 from shardlint.inference.domain.joints import Joints
-from shardlint.inference.store.effect_log import STEADY, born
+from shardlint.inference.store.effect_log import born
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Expr, Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.laws.transforms.traits import NO_TRAITS, Traits
 from shardlint.laws.transforms.varying import Variation
-from shardlint.model.origins import plain_kind
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from shardlint.inference.evaluation.call import OnCall
 
 MAX_ALTERNATIVES = 8
+Numbers = int | float | tuple[int | float, ...]  # A scalar, or a vector.
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +164,10 @@ class Array:
     ``indexed`` the axes of an `axis_index`, where it names them in another order than the specs, and its
     stride. ``laid`` is its certain layout inside jit, on Auto axes, ``columns`` of a product whose weight
     splits its columns; ``made`` is where it was made from no other array, or the jit that returned it.
-    ``committed`` is where it lies outside jit surely, a sharding (then also its ``sharding``) or devices.
-    ``gone`` is the donation that deleted it, ``joined`` where it was joined; ``memory`` is its known space.
+    ``committed`` is where it lies outside jit surely, a sharding (then also its ``sharding``) or devices,
+    as the program put it there, or what it was computed from. ``gone`` is the donation that
+    deleted it, ``joined`` where it was joined of several, ``memory`` the space in its type, if that is known.
+    ``numbers`` are those in a numpy scalar or vector.
     """
 
     shape: Shape | None
@@ -191,6 +193,7 @@ class Array:
     gone: Gone | None = None
     joined: Joints | None = None
     memory: str | None = None
+    numbers: Numbers | None = None
 
     @property
     def variation(self) -> Variation:
@@ -203,7 +206,7 @@ class Array:
         return Array(
             self.shape, self.dtype, self.weak, self.numpy, self.sharding, self.struct, self.origin, self.name,
             variation.surely, self.typed, self.committed, variation.perhaps, variation.equal, summed,
-            variation.traits, self.drawn_at, joined=self.joined, memory=self.memory,
+            variation.traits, self.drawn_at, joined=self.joined, memory=self.memory, numbers=self.numbers,
         )  # fmt: skip
 
 
@@ -272,12 +275,6 @@ class Native:
     attributes: dict[str, Value] = field(default_factory=dict)
     whole: OnCall[bool] | None = None
     born: int = field(default_factory=born, init=False, repr=False)
-
-
-def is_steady(value: Value) -> bool:
-    """Return whether a callable holds nothing of the program, and so stands for each that an equal call
-    makes: which of them it is, is not known."""
-    return type(value) is Native and value.born == STEADY
 
 
 @dataclass(eq=False, slots=True)
@@ -418,11 +415,6 @@ Value = Union[
 NONE = Const(None)
 
 
-def kind_name(constant: Const) -> str:
-    """Return the name of a constant's Python class; a text is a str wherever it is written."""
-    return plain_kind(constant.value).__name__
-
-
 def integer(dim: Dim, origin: Place | None = None) -> Const | Integer:
     """Return the integer value of a dimension."""
     return Const(dim, origin) if isinstance(dim, int) else Integer(dim, origin)
@@ -434,6 +426,8 @@ def as_dim(value: Value | None) -> Dim | None:
         return value.dim
     if isinstance(value, Const) and isinstance(value.value, int) and not isinstance(value.value, bool):
         return value.value
+    if isinstance(value, Array) and isinstance(value.numbers, int) and value.dtype == "int64":
+        return value.numbers
     return None
 
 
@@ -488,6 +482,8 @@ def as_shape(value: Value | None) -> Shape | None:
     """Return a shape from a tuple or list of integers or one integer, or None."""
     if (dim := as_size(value)) is not None:
         return (dim,)
+    if isinstance(value, Array) and isinstance(value.numbers, tuple) and value.dtype == "int64":
+        return tuple(n for n in value.numbers if isinstance(n, int))
     items = as_items(value)
     if items is None:
         return None

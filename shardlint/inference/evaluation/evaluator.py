@@ -147,6 +147,12 @@ class Evaluator(Protocol):
         ``shape`` is None where it is not known, or something else changes.
         """
 
+    def only_reads(self, place: Place, name: str) -> bool:
+        """Return whether the running function only reads the vector that the expression at a place makes.
+
+        The expression is a call of ``name``, or an operator or item if that is empty.
+        """
+
     @property
     def running_module(self) -> ModuleValue:
         """Return the module whose code runs."""

@@ -124,7 +124,7 @@ def _array(array: Array) -> str:
     known.append(_bytes(array_bytes(array.shape, array.dtype)))
     layout = _layout(array)
     if array.numpy:
-        known.append(", a numpy array")
+        known.append(", a numpy array" if array.numbers is None else f", a numpy array of {array.numbers}")
     elif layout is None:
         known.append("; how it is sharded is not known" if array.typed is None else "")
     else:

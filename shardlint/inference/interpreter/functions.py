@@ -28,11 +28,13 @@ from shardlint.inference.evaluation.release_queries import of_version
 from shardlint.inference.facts.annotations import annotated, describe_parameters
 from shardlint.inference.facts.comment_facts import about_function
 from shardlint.inference.machine.code import Code
+from shardlint.inference.machine.reading_positions import reading_positions
 from shardlint.inference.overlays.jax.sharding.overlooked_meshes import note_skipped
 from shardlint.inference.recording.editor_uses import note_parameters
 from shardlint.inference.recording.skipped_constraints import note_without_mesh
 from shardlint.inference.store.effect_log import changed
 from shardlint.inference.syntax.node_fields import walk
+from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
@@ -232,3 +234,19 @@ def _item(
         elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             node = node.func.value if _called(node) in _OF_ITEM else node.args[0].value if node.args else None
     return node
+
+
+def only_reads(interpreter: Machine, place: Place, name: str) -> bool:
+    """Return whether the running function only reads the vector that the expression at a place makes."""
+    code = interpreter.frame.function
+    if code is None or not isinstance(place, NodePlace):
+        return False
+    node = place.node
+    if isinstance(node, cst.Call):
+        # It may also be called by a function that it is passed to: `map(np.sort, rows)`.
+        written = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+        stands_for_it = isinstance(written, cst.Name) and written.value == name
+    else:
+        operations = (cst.BinaryOperation, cst.Comparison, cst.Subscript, cst.UnaryOperation)
+        stands_for_it = not name and isinstance(node, operations)
+    return stands_for_it and node in reading_positions(code.node)

@@ -338,6 +338,7 @@ class Interpreter:
     comparison = compare
     set_variable = write
     change_in_place = change_in_place
+    only_reads = functions.only_reads
     enter = enter
     entered = entered
     parameter_names = staticmethod(functions.names_by_position)

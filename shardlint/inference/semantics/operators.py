@@ -13,6 +13,7 @@ from shardlint.inference.domain.class_names import NAMING, same_class
 from shardlint.inference.domain.classes import class_attribute, lineage, special_method
 from shardlint.inference.domain.havoc import forget_contents
 from shardlint.inference.domain.iteration import VIEWS, hashable, iterate
+from shardlint.inference.domain.kinds import is_steady
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.unknown_choices import undecided
@@ -39,7 +40,6 @@ from shardlint.inference.domain.values import (
     as_int,
     as_size,
     integer,
-    is_steady,
 )
 from shardlint.inference.evaluation.disjunction import each_option, each_pair
 from shardlint.inference.evaluation.iterators import each_left, is_iterator

@@ -49,6 +49,7 @@ from shardlint.inference.overlays.jax.shard_map.indices.shifted_parts import shi
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed, split_of
 from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.jax.sharding.device_arrays import index_devices
+from shardlint.inference.overlays.numpy import known_numbers
 from shardlint.inference.overlays.object_protocol import object_item
 from shardlint.inference.overlays.python.builtins.spec_tables import note_lookup
 from shardlint.laws.core.dims import Shape
@@ -71,6 +72,8 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
         found = finish_index(interpreter, receiver, key, index(receiver, key), place)
         if not isinstance(found, Array):
             return found
+        if receiver.numbers is not None:
+            return known_numbers.of_item(Call(interpreter, "[]", [receiver, key], {}, place), found)
         made = computed(interpreter, found, (receiver, key))
         call = Call(interpreter, "[]", [receiver, key], {}, place)
         if interpreter.context.bound_axes:

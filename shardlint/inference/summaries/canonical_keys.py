@@ -14,7 +14,7 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any
 
-from shardlint.inference.domain.kinds import CHANGING, FROZEN, parts_of, reader_of
+from shardlint.inference.domain.kinds import CHANGING, FROZEN, kind_name, parts_of, reader_of
 from shardlint.inference.domain.lattice import Perhaps
 from shardlint.inference.domain.name_links import places_in
 from shardlint.inference.domain.values import (
@@ -26,7 +26,6 @@ from shardlint.inference.domain.values import (
     Native,
     Tag,
     Test,
-    kind_name,
 )
 from shardlint.inference.evaluation.context import Context, Scope, Shard
 from shardlint.inference.store.effect_log import EFFECTS

@@ -15,6 +15,7 @@ from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import num
 from shardlint.inference.overlays.jax.shard_map.part_operations import note_operation
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed
 from shardlint.inference.overlays.jax.shard_map.varying import spread
+from shardlint.inference.overlays.numpy import known_numbers
 from shardlint.inference.overlays.registry import Transfer
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
@@ -68,7 +69,7 @@ def _spreading(method: Transfer) -> Transfer:
     type."""
 
     def call_it(call: Call) -> Value:
-        found = spread(call, finish_method(call, method(call)))
+        found = known_numbers.of_method(call, spread(call, finish_method(call, method(call))))
         if not call.interpreter.context.bound_axes:
             return found
         name = f"jax.Array.{call.name}"

@@ -19,6 +19,7 @@ from shardlint.inference.overlays.arrays.operands import (
     is_numpy,
     known_rank,
     like,
+    listed,
     mixed,
     operand,
     reject,
@@ -193,7 +194,7 @@ def _part_sizes(size: Dim, sections: Value | None, even: bool) -> list[Dim]:
         if isinstance(size, int):
             return [size // count + (i < size % count) for i in range(count)]
         return [fresh() for _ in range(count)]
-    items = as_items(sections)
+    items = listed(sections)
     if items is None:
         unresolved("the number of parts is not known")
     cuts = [as_dim(item) for item in items]

@@ -10,6 +10,7 @@ from shardlint.inference.domain.values import (
     Array,
     Const,
     LibraryObject,
+    ListValue,
     Native,
     Tuple,
     Value,
@@ -81,7 +82,15 @@ def _flatten(call: Call) -> Value:
 
 
 def _item(call: Call) -> Value:
-    return Unknown("a number from an array")
+    number = _receiver(call).numbers
+    return Const(number) if isinstance(number, int | float) else Unknown("a number from an array")
+
+
+def _to_list(call: Call) -> Value:
+    numbers = _receiver(call).numbers
+    if not isinstance(numbers, tuple):
+        return _item(call)
+    return ListValue([Const(number) for number in numbers], call.place, call.interpreter.path)
 
 
 def _conjugate(call: Call) -> Value:
@@ -143,7 +152,7 @@ METHODS: dict[str, Transfer] = table("", {
     "conjugate": _conjugate,
     "view": _view,
     "item": _item,
-    "tolist": _item,
+    "tolist": _to_list,
     "block_until_ready": _unchanged,
 })  # fmt: skip
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import NoReturn
 
+from shardlint.inference.domain.iteration import iterate
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -292,7 +293,7 @@ def known_rank(array: Array) -> Shape:
 
 def shape_of(value: Value | None) -> Shape:
     """Return a shape argument; unknown items become fresh sizes."""
-    items = as_items(value)
+    items = listed(value)
     if items is None and (dim := as_size(value)) is not None:
         return (dim,)
     if items is None:
@@ -301,6 +302,13 @@ def shape_of(value: Value | None) -> Shape:
     if any(isinstance(dim, int) and dim < 0 for dim in shape):
         reject("a negative size")
     return shape
+
+
+def listed(value: Value | None) -> tuple[Value, ...] | None:
+    """Return the items of a tuple, list, or numpy vector, or None."""
+    if isinstance(value, Array) and value.numpy and value.shape is not None and len(value.shape) == 1:
+        return iterate(value)
+    return as_items(value)
 
 
 def size_of(value: Value | None) -> Dim:

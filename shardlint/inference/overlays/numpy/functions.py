@@ -20,6 +20,7 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.inference.overlays.jax.numpy import DTYPES, SHARED
 from shardlint.inference.overlays.jax.sharding import device_arrays
+from shardlint.inference.overlays.numpy import known_numbers
 from shardlint.inference.overlays.operations import parameters, transfers
 from shardlint.laws.core.dims import Shape
 
@@ -149,9 +150,13 @@ def _seed(call: Call) -> Value:
     return Const(None)
 
 
+def _with_numbers(transfer: Transfer) -> Transfer:
+    return lambda call: known_numbers.of_function(call, transfer(call))
+
+
 TABLE: dict[str, Transfer] = {
     **table("numpy.", {
-        **_SHARED,
+        **{name: _with_numbers(function) for name, function in _SHARED.items()},
         **_DEVICES,
         **{name: scalar_constructor(as_dtype(Const(name)) or name) for name in DTYPES if name != "bfloat16"},
         "random.default_rng": _generator(GENERATOR, "numpy.random.Generator"),

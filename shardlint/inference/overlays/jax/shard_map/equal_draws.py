@@ -44,6 +44,7 @@ from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, vari
 from shardlint.inference.overlays.jax.sharding.made_arrays import COUNTING, is_making, made, takes_from_host
 from shardlint.inference.overlays.jax.sharding.movement import combined, computed_in_force, keeping_rows
 from shardlint.inference.overlays.jax.transforms.stacked_copies import stacked
+from shardlint.inference.overlays.numpy import known_numbers
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Unknown, entry_axes
@@ -102,6 +103,8 @@ def _joined(call: Call, name: str, operands: Sequence[Value], result: Value) -> 
 def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Place | None) -> Value:
     """Return the result of a binary operator on arrays."""
     result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
+    if place is not None:
+        result = known_numbers.of_operator(Call(interpreter, symbol, [x, y], {}, place), result)
     read = relevant(interpreter, symbol, (x, y))
     found = varying.computed(interpreter, result, read, operator=symbol not in ("**", "%"))
     if symbol != "@" and interpreter.context.bound_axes:
@@ -137,6 +140,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
 def negated(interpreter: Evaluator, symbol: str, x: Array, place: Place) -> Value:
     """Return the result of an operator of one array."""
     found = finish_operator(interpreter, symbol, (x,), unary(symbol, x), place)
+    found = known_numbers.of_operator(Call(interpreter, symbol, [x], {}, place), found)
     found = varying.computed(interpreter, found, (x,), operator=True)
     if isinstance(found, Array) and x.traits:
         kept = frozenset(trait for trait in x.traits if trait[0] in split_dimensions.SCALES)

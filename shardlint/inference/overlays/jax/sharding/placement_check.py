@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from shardlint.inference.domain.kinds import kind_name
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -21,7 +22,6 @@ from shardlint.inference.domain.values import (
     SpecValue,
     Tuple,
     Value,
-    kind_name,
 )
 from shardlint.inference.evaluation.deployment_mesh import assumed_mesh
 from shardlint.inference.evaluation.evaluator import Evaluator

@@ -129,6 +129,8 @@ def _int(call: Call) -> Value:
 
 
 def _convert(kind: Callable[[Any], Any], value: Value) -> Value:
+    if isinstance(value, Array) and isinstance(value.numbers, int | float):
+        return Const(remembering(kind(value.numbers), origins_of(value.numbers)))
     if not isinstance(value, Const) or not isinstance(value.value, str | int | float | bool):
         return Unknown("converted from something unknown")
     try:

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 
 from shardlint.inference.domain.classes import class_attribute, has_unknown_base, library_bases, lineage
 from shardlint.inference.domain.iteration import hashable
+from shardlint.inference.domain.kinds import is_steady
 from shardlint.inference.domain.lattice import join
 from shardlint.inference.domain.values import (
     NONE,
@@ -20,7 +21,6 @@ from shardlint.inference.domain.values import (
     Value,
     as_int,
     is_none,
-    is_steady,
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.store.effect_log import changing, lose
