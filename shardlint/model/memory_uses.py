@@ -134,6 +134,8 @@ class MadeUse(Use):
 
 #: What `MadeUse.outside` says of arrays on one device that each call of a `pmap` copies to the others.
 EACH_CALL = "one device, for a pmap"
+#: The same of a jitted function, which gets arrays on a mesh, too.
+EACH_JITTED_CALL = "one device, for a mesh"
 #: The function of a `CallUse` of a jitted function without out_shardings that makes arrays, outside of any
 #: mesh that is set: they lie on one device.
 MADE_IN_JIT = "jax.jit(makes)"

@@ -11,8 +11,8 @@ split; or beside anything that is split, from that limit on; or if the model giv
 the mesh, which nothing applied. Arrays that are made whole on one device, and split by `jax.device_put`
 afterwards, are an information, if they are of that limit or more, or if a jitted function makes them. So are
 numpy arrays that a jitted function gets in a loop, beside arrays that are split and together no larger; and
-matrices on one device that a `pmap` gets in a loop with None in its in_axes, which each call copies to all
-devices.
+matrices on one device that a `pmap` gets in a loop with None in its in_axes, or a jitted function beside
+arrays on a mesh: each call copies them to all devices.
 
 ## Why is this bad?
 The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The
@@ -73,12 +73,19 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Spec, entry_axes
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.memory_uses import EACH_CALL, HOST, MADE_IN_JIT, MadeUse, RestoreUse
+from shardlint.model.memory_uses import EACH_CALL, EACH_JITTED_CALL, HOST, MADE_IN_JIT, MadeUse, RestoreUse
 from shardlint.model.uses import CallUse, ParameterUse, Placement, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import shape_text
 from shardlint.rules.named_parameters import NamedParameters
 
+#: What is said of arrays that each call of a function copies, by `MadeUse.outside`.
+_COPIED = {
+    EACH_CALL: "and None in in_axes has each call of `{}` copy it to all; copy it once, with "
+    "flax.jax_utils.replicate and 0 in in_axes, or jax.device_put to P() on a mesh",
+    EACH_JITTED_CALL: "and each call of `{}` copies it to those that the other arguments lie on; copy "
+    "it once, with jax.device_put to P() on their mesh",
+}
 #: The function that splits what was made before.
 _SPLITTING = "jax.device_put"
 
@@ -108,12 +115,9 @@ def check(
             large = use.total >= settings.replicated_bytes
             yield use, Problem(text, use.place, severity=Severity.WARNING if large else Severity.INFO)
             continue
-        if use.outside == EACH_CALL:
-            text = (
-                f"{use.subject}, {kind}{others}, lies on one device, and None in in_axes has each call of "
-                f"`{use.function}` copy it to all; copy it once, with flax.jax_utils.replicate and 0 in "
-                "in_axes, or jax.device_put to P() on a mesh"
-            )
+        if use.outside in _COPIED:
+            told = _COPIED[use.outside].format(use.function)
+            text = f"{use.subject}, {kind}{others}, lies on one device, {told}"
             large = use.total >= settings.replicated_bytes
             yield use, Problem(text, use.place, severity=Severity.WARNING if large else Severity.INFO)
             continue

@@ -25,7 +25,7 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.placement.array_bytes import array_bytes
-from shardlint.model.memory_uses import EACH_CALL, HOST, MADE_IN_JIT, MadeUse, RestoreUse
+from shardlint.model.memory_uses import EACH_CALL, EACH_JITTED_CALL, HOST, MADE_IN_JIT, MadeUse, RestoreUse
 from shardlint.model.uses import Fact
 
 _MAKING = frozenset(
@@ -296,7 +296,19 @@ def _note_hosted(
     )  # fmt: skip
 
 
-def note_broadcast(call: Call, function: str, given: Sequence[tuple[int, Value]]) -> None:
+def note_given_again(
+    call: Call, function: str, arguments: Sequence[Value], received: Sequence[Value]
+) -> None:
+    """Record matrices on one device that a jitted function gets in a loop beside arrays on a mesh: JAX copies
+    them to its devices in each call, as for `pmap`. ``received`` as for `note_given`."""
+    homes = [known[0] for tree in received for one in arrays_in(tree) if (known := certain_layout(one))]
+    if call.interpreter.context.mesh is None and any(map(_is_shared, homes)):
+        note_broadcast(call, function, list(enumerate(arguments)), EACH_JITTED_CALL)
+
+
+def note_broadcast(
+    call: Call, function: str, given: Sequence[tuple[int, Value]], outside: str = EACH_CALL
+) -> None:
     """Record matrices made on one device that a `pmap` gets in a loop, with None in its in_axes: JAX copies
     them to its devices in each call (JAX 0.10.2 and 0.12.0.1). They are arguments with these numbers."""
     loops = call.interpreter.frame.loops
@@ -317,7 +329,7 @@ def note_broadcast(call: Call, function: str, given: Sequence[tuple[int, Value]]
         subject = f"`{call.interpreter.written(place)}{path}`"
         _record_outside(
             call, replace(array, made=place), function, subject, [one[0] for one in sized],
-            "it is given here", outside=EACH_CALL,
+            "it is given here", outside=outside,
         )  # fmt: skip
 
 

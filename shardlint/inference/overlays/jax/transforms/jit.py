@@ -34,7 +34,7 @@ from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
 from shardlint.inference.overlays.jax.explicit.captured_arrays import note_captured
 from shardlint.inference.overlays.jax.explicit.memory_spaces import returned_to
 from shardlint.inference.overlays.jax.explicit.unplaced_arguments import note_on_mesh
-from shardlint.inference.overlays.jax.sharding.made_arrays import note_given, returned
+from shardlint.inference.overlays.jax.sharding.made_arrays import note_given, note_given_again, returned
 from shardlint.inference.overlays.jax.sharding.movement import arrived, laid
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     device_of,
@@ -194,6 +194,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 note_captured(inner, function_name(function), traces, tuple(body), evaluate)
                 note_donated(call, inner, names, received, result)
                 note_given(inner, function_name(function), names, args, received, after)
+                if not given(in_shardings):
+                    note_given_again(inner, function_name(function), args, received)
             if runs(inner):
                 recorded = [*body, *interpreter.uses[before:]]
                 if dynamic is not None:
