@@ -2,9 +2,10 @@
 
 ## What it does
 Finds jitted functions that compute gradients, and in which an axis of several devices splits nothing: neither
-the parameters nor the batch, nor anything that the function constrains. Of another function it is an
-information, where it gets an array whole that the program also places split, and asks for no other layout, or
-arrays from no mesh with rows like those of one that is split: a batch for evaluation.
+the parameters nor the batch, nor anything that the function constrains, nor an argument of a `shard_map` in
+it. Of another function it is an information, where it gets an array whole that the program also places split,
+and asks for no other layout, or arrays from no mesh with rows like those of one that is split: a batch for
+evaluation.
 
 ## Why is this bad?
 The compiler distributes only what is split somewhere. The devices along the axis all get the same batch, and

@@ -30,6 +30,8 @@ from shardlint.model.uses import (
 GRADIENT = "jax.grad(in jit)"
 #: What may lay out a part of a jitted function, though it is written outside.
 _AROUND = frozenset({Api.JIT_IN, Api.JIT_OUT, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT})
+#: Collectives that give each device the same: what enters a shard_map whole is the same on all of them.
+_COMBINING = frozenset({"all_gather", "axis_size", "pmax", "pmean", "pmin", "psum"})
 
 
 def note_gradient(call: Call) -> None:
@@ -132,7 +134,9 @@ def _named(uses: Iterable[Use]) -> set[str] | None:
             if axes is None:
                 return None
             named |= axes
-        if isinstance(use, CollectiveUse | LogicalAxesUse):
+        if isinstance(use, LogicalAxesUse) or (
+            isinstance(use, CollectiveUse) and use.function not in _COMBINING
+        ):
             named |= set(use.axes)
     return named
 
