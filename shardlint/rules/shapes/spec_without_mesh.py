@@ -42,6 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.laws.core.values import Junk
 from shardlint.laws.core.verdicts import Api, Cause, Rejected
 from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -52,6 +53,7 @@ from shardlint.rules.messages.common import (
     entry_place,
     is_nnx,
     is_parameter,
+    spec_of,
     spec_text,
 )
 
@@ -63,7 +65,10 @@ def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
     verdict, place = use.verdict, entry_place(use, None)
     if not isinstance(verdict, Rejected):
         return
-    bound = f"NamedSharding(mesh, {spec_text(use)})"
+    spec = spec_of(use)
+    none = isinstance(spec, Junk) and spec.text == "None"
+    given, wanted = ("None", "P()") if none else (spec_text(use), spec_text(use))
+    bound = f"NamedSharding(mesh, {wanted})"
     if verdict.cause is Cause.BAD_ARGUMENT and isinstance(use, Placement):
         yield Problem(f"{api_text(use)} takes a sharding, not a bare {spec_text(use)}; pass {bound}", place)
     elif verdict.cause is Cause.NO_MESH:
@@ -72,7 +77,7 @@ def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
             way_out += " (`with mesh:` sets none for nnx)"
         if isinstance(use, Placement) and not is_parameter(use):
             way_out += ", or pass " + ("mesh=" if use.api in _SHARD_MAP else bound)
-        yield Problem(f"{api_text(use)} is given {spec_text(use)} where no mesh is set; {way_out}", place)
+        yield Problem(f"{api_text(use)} is given {given} where no mesh is set; {way_out}", place)
 
 
 RULE = Rule(
