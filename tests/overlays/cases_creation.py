@@ -161,9 +161,17 @@ def choice(d: Draw) -> Case:
 
 RANDOM: dict[str, Generator] = {
     **dict.fromkeys(("normal", "uniform", "lognormal", "gamma", "beta"), drawn(2)),
-    **dict.fromkeys(("exponential", "poisson"), drawn(1)),
+    **dict.fromkeys(
+        ("exponential", "poisson", "geometric", "logseries", "chisquare", "standard_t"), drawn(1)
+    ),
+    **dict.fromkeys(("weibull", "pareto", "power", "rayleigh", "standard_gamma"), drawn(1)),
+    **dict.fromkeys(
+        ("laplace", "logistic", "gumbel", "vonmises", "wald", "f", "negative_binomial"), drawn(2)
+    ),
+    "noncentral_chisquare": drawn(2),
     "binomial": binomial,
-    **dict.fromkeys(("standard_normal", "random", "random_sample"), sized_draw),
+    **dict.fromkeys(("standard_normal", "random", "random_sample", "standard_cauchy"), sized_draw),
+    "standard_exponential": sized_draw,
     **dict.fromkeys(("randn", "rand"), sizes),
     "randint": randint,
     "permutation": permutation,
