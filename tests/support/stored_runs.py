@@ -19,6 +19,8 @@ _run_fixture = runs.run_fixture
 
 #: A set of strings, as a message shows it.
 _SET = re.compile(r"\{('[^'{}:]*'(?:, '[^'{}:]*')*)\}")
+#: Where an object lies in memory, as its text shows it.
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def store_runs(patch: pytest.MonkeyPatch) -> None:
@@ -48,7 +50,7 @@ def as_stored(run: FixtureRun) -> Any:
     del ran["path"]
     for unit in ran["units"]:
         unit["evaluated"] = sorted(unit["evaluated"])
-        unit["message"] = _SET.sub(_in_order, unit["message"])
+        unit["message"] = _ADDRESS.sub("", _SET.sub(_in_order, unit["message"]))
     return portable(json.loads(json.dumps(ran).replace(f"{Path(run.path).parent}/", "")))
 
 
