@@ -25,7 +25,6 @@ from shardlint.model.uses import (
     Placement,
     ShardingUse,
     SpecUse,
-    Use,
 )
 
 MESH = Mesh(("data", "model"), (2, 4), (AxisType.AUTO, AxisType.AUTO))
@@ -161,6 +160,6 @@ def rejected_call(function: str, verdict: Any) -> CallUse:
     return CallUse(place=at(1), environment=Environment(), verdict=verdict, function=function)
 
 
-def bare(*entries: Any, api: Api = Api.DEVICE_PUT, under: Mesh | None = None) -> Use:
+def bare(*entries: Any, api: Api = Api.DEVICE_PUT, under: Mesh | None = None) -> Placement:
     verdict = judge_placement(api, under, Spec(entries), (16, 10), raw=True)
     return placement(*entries, api=api, raw=True, mesh=under, verdict=verdict)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rule_uses import (
     BATCH,
@@ -178,6 +180,12 @@ SAYS: list[tuple[Use, str, int, str]] = [
         "SHL206", 1,
         'device_put is given P("data") where no mesh is set; set one with jax.set_mesh(mesh), '
         'or pass NamedSharding(mesh, P("data"))',
+    ),
+    (
+        replace(bare(api=Api.CONSTRAINT), spec=Junk("None", "NoneType", falsy=True)),
+        "SHL206", 1,
+        "with_sharding_constraint is given None where no mesh is set; set one with jax.set_mesh(mesh), "
+        "or pass NamedSharding(mesh, P())",
     ),
     (
         bare("data", api=Api.SHARD_MAP_IN),

@@ -61,7 +61,7 @@ def _read(function: Function) -> Iterator[cst.CSTNode]:
                 viewed[id(node)].append(part)
             else:
                 read[id(part)] = part
-    named = _Names(function, nodes, stored)
+    named = _Names(nodes)
     waiting = list(read.values())
     while waiting:
         node = waiting.pop()
@@ -129,7 +129,7 @@ def _arguments_read(node: cst.Call) -> Iterator[tuple[cst.CSTNode, bool]]:
 class _Names:
     """The local variables of a function that plain assignments bind, and nothing else."""
 
-    def __init__(self, function: Function, nodes: list[cst.CSTNode], stored: set[int]) -> None:
+    def __init__(self, nodes: list[cst.CSTNode]) -> None:
         #: The expressions that each variable is bound to, and the names by which it is mentioned.
         self._values: dict[str, list[cst.CSTNode]] = defaultdict(list)
         self._mentions: dict[str, list[cst.CSTNode]] = defaultdict(list)

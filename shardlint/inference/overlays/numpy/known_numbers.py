@@ -67,8 +67,10 @@ def _computed(
     ``name`` is that of a function or method.
     """
     known = [numbers for one in operands if (numbers := _numbers(one)) is not None]
-    whole = len(known) == len(operands) and all(one == one for x in known for one in _flat(x))
-    if not isinstance(found, Array) or not whole:
+    if not isinstance(found, Array) or len(known) < len(operands):
+        return found
+    if any(math.isnan(one) for x in known for one in _flat(x)):
+        # It is neither less nor more than others, which Python and numpy order otherwise.
         return found
     try:
         made = function(*(plain(x) if not isinstance(x, tuple) else tuple(map(plain, x)) for x in known))
