@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import field
-from itertools import compress
+from itertools import combinations, compress
 from operator import is_not
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.havoc import forget
@@ -61,6 +61,30 @@ def tagged(value: Value) -> tuple[tuple[Value, Tag], ...]:
     return tuple(zip(value.options, value.tags or (NO_TAG,) * len(value.options), strict=True))
 
 
+class Reading(NamedTuple):
+    """What a test reads, as texts, in the run of a function with the number ``scope``.
+
+    ``compared`` is the text of what it compares with constants, empty for other tests.
+    """
+
+    scope: int
+    paths: frozenset[str]
+    compared: str = ""
+
+    def meets(self, other: Reading) -> bool:
+        """Return whether two tests read the same, or one reads a part of it; comparisons of one expression
+        with constants do not count, since it is known which of them exclude each other."""
+        if self.scope != other.scope or (self.compared and self.compared == other.compared):
+            return False
+        if not self.paths.isdisjoint(other.paths):
+            return True
+        return self._reads_part_of(other) or other._reads_part_of(self)
+
+    def _reads_part_of(self, other: Reading) -> bool:
+        wholes = tuple([whole + step for whole in other.paths for step in ".["])
+        return any(path.startswith(wholes) for path in self.paths)
+
+
 #: Marks a test that is not the program's, and that separates possible values of an unknown one.
 _SUPPOSED = "supposed"
 
@@ -72,8 +96,17 @@ def supposed(values: Sequence[Value]) -> Value:
 
 
 def is_supposed(tag: Tag) -> bool:
-    """Return whether values under this condition are hypothetical rather than the program's."""
-    return any(isinstance(test, tuple) and test[1:] == (_SUPPOSED,) for test, _ in tag)
+    """Return whether values under this condition are hypothetical rather than the program's: it supposes
+    something, or outcomes of tests that may exclude each other."""
+    tests = [test for test, _ in tag]
+    if any(test[1:] == (_SUPPOSED,) for test in tests):
+        return True
+    return any(have_common_reads(one, other) for one, other in combinations(tests, 2))
+
+
+def have_common_reads(one: Test, other: Test) -> bool:
+    """Return whether two tests may exclude each other in a way that their identities do not tell."""
+    return len(one) > 2 and len(other) > 2 and bool(one[2].meets(other[2]))
 
 
 def combined(*tags: Tag) -> Tag | None:

@@ -387,7 +387,7 @@ class ModuleValue:
     run: Any
 
 
-#: The identity of a test: the number of its scope or its own number, and its text.
+#: The identity of a test: the number of its scope or its own number, its text, and what it reads.
 Test = tuple[Any, ...]
 #: A condition: tests with their outcomes, and what is compared with constants, with the set of those that it
 #: may be.

@@ -9,8 +9,18 @@ import libcst as cst
 
 from shardlint.inference.domain.builtin_bases import mixed_in_value
 from shardlint.inference.domain.classes import class_attribute
-from shardlint.inference.domain.lattice import NO_TAG
-from shardlint.inference.domain.values import ClassValue, Const, Instance, Tag, Test, Value
+from shardlint.inference.domain.lattice import NO_TAG, Reading
+from shardlint.inference.domain.values import (
+    ClassValue,
+    Const,
+    Instance,
+    ModuleValue,
+    Native,
+    Tag,
+    Test,
+    Value,
+)
+from shardlint.inference.machine.read_paths import Path, paths_read
 from shardlint.inference.store.effect_log import born, depends
 from shardlint.inference.syntax.node_fields import structure, walk
 
@@ -24,6 +34,11 @@ Read = tuple["int | None", ...]
 Branches = tuple[Tag, Tag]
 #: Stands for the structure of a test that is new.
 _NEW = ""
+#: What a comparison compares, and the constants that it compares it with.
+Compared = tuple[cst.BaseExpression, frozenset[Hashable]]
+_NONE: frozenset[Hashable] = frozenset((None,))
+#: Values that are the same whatever else the program does not tell.
+_KNOWN = (ClassValue, Const, ModuleValue, Native)
 #: Calls that return the same each time.
 _STEADY = frozenset({"isinstance", "hasattr", "len"})
 #: Comparisons that hold where another does not, and that one.
@@ -36,7 +51,7 @@ class Tests:
     def __init__(self) -> None:
         self._structures: dict[cst.BaseExpression, str | None] = {}
         #: The values that tests read, kept alive so that their identities are not reused.
-        self._read: list[Value] = []
+        self._read: list[Value | None] = []
         #: By scope number: tests by their text and the values they read.
         self._met: dict[int, dict[tuple[str, Read], Test]] = {}
 
@@ -51,11 +66,16 @@ class Tests:
         compared = _compared(test)
         if compared is not None and compared[1] in _OPPOSITES:
             holds = not holds
-        found = self.identity(interpreter, test)
+        alike = None if compared is None else _alike(interpreter, *compared)
+        reading = self._reading(interpreter, test, None if alike is None else alike[0])
+        if alike is not None and alike[1] == _NONE and reading.compared:
+            # That something is not None tells nothing of its parts.
+            reading = reading._replace(paths=frozenset())
+        found = self._identity(interpreter, test, reading)
         yes: Tag = frozenset(((found, True),))
         no: Tag = frozenset(((found, False),))
-        if compared is not None and _is_steady(found):
-            yes |= self._alike(interpreter, *compared)
+        if alike is not None:
+            yes |= self._one_of(interpreter, *alike)
         return (yes, no) if holds else (no, yes)
 
     def among(self, interpreter: Machine, subject: cst.BaseExpression, pattern: cst.MatchPattern) -> Tag:
@@ -63,27 +83,16 @@ class Tests:
         values = _constants(interpreter, pattern)
         return NO_TAG if values is None else self._one_of(interpreter, subject, values)
 
-    def _alike(
-        self, interpreter: Machine, left: cst.BaseExpression, operator: type, right: cst.BaseExpression
-    ) -> Tag:
-        """Return the condition that what is compared is one of the constants that it is compared with."""
-        operator = _OPPOSITES.get(operator, operator)
-        if operator in (cst.Equal, cst.Is):
-            for subject, other in ((left, right), (right, left)):
-                if (value := _constant(interpreter, other)) is not None:
-                    return self._one_of(interpreter, subject, value)
-        shown = operator is cst.In and type(right) in (cst.Tuple, cst.List, cst.Set)
-        values = _constants(interpreter, right) if shown else None
-        return NO_TAG if values is None else self._one_of(interpreter, left, values)
-
     def _one_of(self, interpreter: Machine, subject: cst.BaseExpression, values: frozenset[Hashable]) -> Tag:
-        found = self.identity(interpreter, subject)
-        if not _is_steady(found):
+        if _may_vary(subject):
             return NO_TAG
-        scope, text, *read = found
-        return frozenset((((scope, f"{text} is one of", *read), values),))
+        found = self._identity(interpreter, subject, self._reading(interpreter, subject, subject))
+        scope, text, reading, *read = found
+        # It may be known from a test of its truth.
+        reading = reading._replace(compared=structure(subject))
+        return frozenset((((scope, f"{text} is one of", reading, *read), values),))
 
-    def identity(self, interpreter: Machine, test: cst.BaseExpression) -> Test:
+    def _identity(self, interpreter: Machine, test: cst.BaseExpression, reading: Reading) -> Test:
         """Return the identity of a test, equal for tests with the same outcome in one run of a function.
 
         They have the same text and read the same values; one may be in a function inside the other's.
@@ -92,7 +101,7 @@ class Tests:
         if text == _NEW:
             text = self._structures[test] = None if _may_vary(test) else _text(test)
         if text is None:
-            return (born(),)
+            return (born(), "", reading)
         identities: list[int | None] = []
         around: set[Scope | None] = set()
         for name in interpreter.names_in(test):
@@ -112,9 +121,26 @@ class Tests:
                 # The behaviour of the inner function depends on the outer one.
                 depends(outer.born)
                 return known
-        found = (scope.born, text, read)
+        found = (scope.born, text, reading, read)
         self._met.setdefault(scope.born, {})[text, read] = found
         return found
+
+    def _reading(
+        self, interpreter: Machine, test: cst.BaseExpression, subject: cst.BaseExpression | None
+    ) -> Reading:
+        """Return what a test reads, of which ``subject`` is compared with constants."""
+        paths = [self._path(interpreter, path) for path in paths_read(test)]
+        compared = "" if subject is None or _may_vary(subject) else structure(subject)
+        return Reading(interpreter.scope.born, frozenset(filter(None, paths)), compared)
+
+    def _path(self, interpreter: Machine, path: Path) -> str:
+        """Return a text for a path from the value that its name has now; empty if that is known."""
+        holder = interpreter.find(path.name)
+        value = None if holder is None else holder.variables[path.name]
+        if not path.calls and (value is None or isinstance(value, _KNOWN)):
+            return ""
+        self._read.append(value)
+        return f"{id(value)} {path.name}{path.steps}"
 
     def take_over(
         self, scope: Scope, other: Scope, again: Callable[[Test], Test], values: dict[int, int]
@@ -136,9 +162,18 @@ class Tests:
         self._structures.clear()
 
 
-def _is_steady(test: Test) -> bool:
-    """Return whether a test has the same outcome each time that it is met."""
-    return len(test) > 1
+def _alike(
+    interpreter: Machine, left: cst.BaseExpression, operator: type, right: cst.BaseExpression
+) -> Compared | None:
+    """Return what a comparison, or its opposite, compares with constants, and these."""
+    operator = _OPPOSITES.get(operator, operator)
+    if operator in (cst.Equal, cst.Is):
+        for subject, other in ((left, right), (right, left)):
+            if (value := _constant(interpreter, other)) is not None:
+                return subject, value
+    shown = operator is cst.In and type(right) in (cst.Tuple, cst.List, cst.Set)
+    values = _constants(interpreter, right) if shown else None
+    return None if values is None else (left, values)
 
 
 def _text(test: cst.BaseExpression) -> str:
@@ -178,8 +213,11 @@ def _constant(interpreter: Machine, node: cst.CSTNode) -> frozenset[Hashable] | 
     value: Value | None = None
     if not isinstance(node, cst.BaseExpression):
         return None
-    if isinstance(literal, cst.Name | cst.SimpleString | cst.Integer):
+    if isinstance(literal, cst.Name | cst.SimpleString | cst.Integer | cst.Float):
         value = interpreter.evaluate(node)
+    elif isinstance(literal, cst.BinaryOperation):
+        if None not in (_constant(interpreter, literal.left), _constant(interpreter, literal.right)):
+            value = interpreter.evaluate(node)
     elif isinstance(literal, cst.Attribute) and isinstance(literal.value, cst.Name):
         owner = interpreter.evaluate(literal.value)
         if isinstance(owner, ClassValue) and owner.members is not None:

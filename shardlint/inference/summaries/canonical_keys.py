@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Any
 
 from shardlint.inference.domain.kinds import CHANGING, FROZEN, kind_name, parts_of, reader_of
-from shardlint.inference.domain.lattice import Perhaps
+from shardlint.inference.domain.lattice import Perhaps, have_common_reads
 from shardlint.inference.domain.name_links import places_in
 from shardlint.inference.domain.values import (
     Alternatives,
@@ -184,13 +184,20 @@ class Keys:
         return (number, self._parts(_PARTS[kind](value)))
 
     def of_tag(self, tag: Tag) -> Hashable:
-        """Return a condition with its tests numbered; tests first met together are numbered by age."""
+        """Return a condition with its tests numbered; tests first met together are numbered by age.
+
+        New ones have the numbers of those before that they read something in common with.
+        """
         new = [test for test, _ in tag if test not in self.tests]
         if len(new) > 1:
             new.sort(key=_age)
+        common = {}
         for test in new:
-            self.tests.setdefault(test, len(self.tests))
-        return frozenset((self.tests[test], outcome, test[1:2]) for test, outcome in tag)
+            common[test] = [number for other, number in self.tests.items() if have_common_reads(test, other)]
+            self.tests[test] = len(self.tests)
+        return frozenset(
+            (self.tests[test], outcome, test[1:2], *common.get(test, ())) for test, outcome in tag
+        )
 
     def of_known(self, tag: Tag) -> Hashable:
         """Return the part of a condition whose tests have been met."""

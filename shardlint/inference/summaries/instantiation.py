@@ -8,7 +8,7 @@ from operator import is_
 from typing import Any
 
 from shardlint.inference.domain.kinds import CHANGING, FROZEN, parts_of, reader_of
-from shardlint.inference.domain.lattice import Perhaps
+from shardlint.inference.domain.lattice import Perhaps, Reading
 from shardlint.inference.domain.unknown_choices import Choice
 from shardlint.inference.domain.values import (
     Array,
@@ -72,6 +72,8 @@ class Instantiation:
         self._sizes: dict[Symbol, Symbol] = sizes or {}
         self._again = same is not None
         self._tests: dict[Test, Test] = tests or {}
+        #: By the number of a scope that the run created, that of the scope in its place.
+        self._runs: dict[int, int] = {}
         #: The program's functions in the result.
         self.functions: list[Function] = []
         #: Pairs of a scope of the run that these see, and its copy.
@@ -197,8 +199,14 @@ class Instantiation:
     def _test(self, test: Test) -> Test:
         if test not in self._tests:
             own = self._again and test[0] >= self._start
-            self._tests[test] = (born(), *test[1:2]) if own else test
+            self._tests[test] = (born(), *test[1:2], *map(self._reading, test[2:3])) if own else test
         return self._tests[test]
+
+    def _reading(self, reading: Reading) -> Reading:
+        """Return what a test reads, in the run that replaces its own."""
+        if reading.scope < self._start:
+            return reading
+        return reading._replace(scope=self._runs.setdefault(reading.scope, born()))
 
     def _is_own(self, size: Any) -> bool:
         """Return whether a size contains symbols that the run created."""
