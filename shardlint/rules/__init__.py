@@ -34,6 +34,7 @@ _FOLDERS = (
     "meshes",
     "flax",
     "memory",
+    "replication",
     "movement",
     "spec_tables",
     "axis_types",

@@ -89,7 +89,9 @@ _TAKING = (
     "operator.", "typing.", "flax.nnx.List", *SHOWING,
 )  # fmt: skip
 #: Library functions that consume all items of any iterable.
-_TAKING_ALL = frozenset({"jax.tree.unflatten", "jax.tree_util.tree_unflatten"})
+_TAKING_ALL = frozenset({
+    "jax.tree.unflatten", "jax.tree_util.tree_unflatten", "jax.tree.structure.unflatten",
+})  # fmt: skip
 #: Functions that create objects whose methods do not mutate their arguments.
 _READERS = re.compile(r"logging\.getLogger|absl\.logging\.get_absl_logger|orbax\.(?:\w+\.)*[A-Z]\w*")
 #: Values with methods that consume iterators as Python documents.

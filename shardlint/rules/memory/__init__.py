@@ -1,1 +1,1 @@
-"""Rules SHL6xx: memory spent on copies, unused axes, arrays that lie elsewhere than meant."""
+"""Rules SHL6xx: memory spent on copies, donations and devices that stay idle."""

@@ -23,6 +23,8 @@ from shardlint.inference.overlays.pytrees.key_paths import at_path
 from shardlint.inference.overlays.pytrees.trees import leaves, tree_map, tree_map_with_path
 from shardlint.laws.core.values import Unknown
 
+_STRUCTURE = "jax.tree.structure"
+
 
 def _function(value: Value | None) -> Value:
     if value is None:
@@ -85,13 +87,13 @@ def flatten(call: Call) -> Value:
 def _structure(call: Call, tree: Value | None, is_leaf: Value | None) -> Value:
     """Return a structure: the tree, with an object that is no node for each leaf."""
     marked = tree_map(lambda leaf: Const("a leaf"), _tree(tree), is_leaf=stops(call, is_leaf))
-    return LibraryObject("jax.tree.structure", {"tree": marked})
+    return LibraryObject(_STRUCTURE, {"tree": marked})
 
 
 def unflatten(call: Call) -> Value:
-    """`tree.unflatten(structure, leaves)`."""
+    """`tree.unflatten(structure, leaves)`, `structure.unflatten(leaves)`."""
     structure, values = call.bind("treedef", "leaves")
-    if not isinstance(structure, LibraryObject) or structure.kind != "jax.tree.structure":
+    if not isinstance(structure, LibraryObject) or structure.kind != _STRUCTURE:
         unresolved("the structure is not known")
     items: Sequence[Value] | None = values.items if isinstance(values, (Tuple, ListValue)) else None
     tree = structure.fields["tree"]
@@ -99,6 +101,10 @@ def unflatten(call: Call) -> Value:
         unresolved("the leaves are not known")
     given_leaves = iter(items)
     return tree_map(lambda _: next(given_leaves), tree)
+
+
+def _number_of_leaves(structure: LibraryObject, name: str) -> Value | None:
+    return Const(len(leaves(structure.fields["tree"]))) if name == "num_leaves" else None
 
 
 def _tree(tree: Value | None) -> Value:
@@ -144,3 +150,5 @@ TABLE: dict[str, Transfer] = {
     **table("jax.tree_util.", {f"tree_{name}": function for name, function in _FUNCTIONS.items()}, _NAMES),
     **table("jax.", {"tree_map": map_}, _NAMES),
 }
+METHODS: dict[tuple[str, str], Transfer] = {(_STRUCTURE, "unflatten"): unflatten}
+ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {_STRUCTURE: _number_of_leaves}

@@ -1,0 +1,1 @@
+"""Rules SHL6xx: arrays that are whole on every device, or on one."""
