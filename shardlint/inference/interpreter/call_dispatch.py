@@ -66,6 +66,7 @@ from shardlint.inference.overlays.python.builtins.iterators import SHOWING
 from shardlint.inference.overlays.python.stdlib.foreign_objects import Foreign, returned
 from shardlint.inference.overlays.python.stdlib.mocks import replace_named
 from shardlint.inference.overlays.registry import transfer
+from shardlint.inference.overlays.tracers import refuses_function
 from shardlint.inference.semantics.generators import generator
 from shardlint.inference.semantics.instantiation import instantiate
 from shardlint.inference.semantics.special_methods import READING_LIBRARIES
@@ -446,8 +447,8 @@ def _attempt(handler: Callable[[Call], Value], call: Call) -> Value:
             if type(arg) is LibraryObject and arg.kind == NAMESPACE:
                 forget_contents(arg)
     try:
-        if uses_gone(call, call.name):
-            return Unknown("JAX has deleted an operand")
+        if uses_gone(call, call.name) or refuses_function(call):
+            return Unknown("JAX refuses an operand")
         found = handler(call)
         if uses_gone(call, call.name, found):
             return Unknown("JAX has deleted an operand")

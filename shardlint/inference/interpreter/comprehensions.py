@@ -20,6 +20,7 @@ from shardlint.inference.evaluation.context import Frame, Scope
 from shardlint.inference.evaluation.iterators import ENDED, STEPS, Drawn, draw, iterator_of, made
 from shardlint.inference.interpreter.assignment import assign
 from shardlint.inference.machine.code import Code
+from shardlint.inference.recording.truth_of_tracers import tested
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
@@ -107,7 +108,7 @@ class _Running:
         passes: bool | None = True
         for test in clause.ifs:
             with self._forked() if passes is None else nullcontext():
-                value = self._interpreter.evaluate(test.test)
+                value = tested(self._interpreter, test.test)
             outcome = truth(value)
             if outcome is False:
                 return False

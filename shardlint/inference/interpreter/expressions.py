@@ -42,6 +42,7 @@ from shardlint.inference.overlays.python.builtins.strings import formatted
 from shardlint.inference.overlays.python.stdlib.mocks import replace_written
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.recording.editor_uses import TELLING, note_read
+from shardlint.inference.recording.truth_of_tracers import tested
 from shardlint.inference.recording.unread_arguments import note_unread_arguments
 from shardlint.inference.semantics.generators import record_yield
 from shardlint.inference.semantics.literals import float_literal, integer_literal, text_literal
@@ -201,7 +202,7 @@ def _binary(interpreter: Machine, node: cst.BinaryOperation) -> Value:
 
 
 def _boolean(interpreter: Machine, node: cst.BooleanOperation) -> Value:
-    left = evaluate(interpreter, node.left)
+    left = tested(interpreter, node.left)
     stops = type(node.operator) is cst.Or
     outcome = truth(left)
     if outcome is stops:
@@ -217,7 +218,8 @@ def _boolean(interpreter: Machine, node: cst.BooleanOperation) -> Value:
 
 
 def _unary(interpreter: Machine, node: cst.UnaryOperation) -> Value:
-    value = evaluate(interpreter, node.expression)
+    is_not = type(node.operator) is cst.Not
+    value = (tested if is_not else evaluate)(interpreter, node.expression)
     return unary_operation(interpreter, type(node.operator).__name__, value, interpreter.place(node))
 
 
@@ -242,7 +244,7 @@ def _comparison(interpreter: Machine, node: cst.Comparison) -> Value:
 
 
 def _conditional(interpreter: Machine, node: cst.IfExp) -> Value:
-    test = evaluate(interpreter, node.test)
+    test = tested(interpreter, node.test)
     outcome = truth(test)
     if outcome is not None:
         return evaluate(interpreter, node.body if outcome else node.orelse)

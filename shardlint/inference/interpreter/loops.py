@@ -17,6 +17,7 @@ from shardlint.inference.domain.values import DictValue, Instance, LibraryObject
 from shardlint.inference.evaluation.context import LoopState
 from shardlint.inference.evaluation.iterators import Drawn, at_most, draw, each_left, iterator_of
 from shardlint.inference.interpreter.assignment import assign
+from shardlint.inference.recording.truth_of_tracers import tested
 from shardlint.inference.semantics.variables import watching, widened
 from shardlint.laws.core.values import Unknown
 
@@ -109,7 +110,7 @@ def run_while(interpreter: Machine, node: cst.While) -> bool:
     for number in range(0 if endless else _MAX_PASSES):
         state.first = number == 0
         state.earlier |= state.written.keys()
-        outcome = truth(interpreter.evaluate(node.test))
+        outcome = truth(tested(interpreter, node.test))
         if outcome is False:
             otherwise = _else(node.orelse)
             return _leave(interpreter, state, _run_otherwise(interpreter, state, otherwise))

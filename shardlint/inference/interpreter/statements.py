@@ -36,6 +36,7 @@ from shardlint.inference.interpreter.with_statements import enter_contexts
 from shardlint.inference.machine.code import Code
 from shardlint.inference.overlays.jax.explicit.unplaced_arguments import note_replaced
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_drift
+from shardlint.inference.recording.truth_of_tracers import tested
 from shardlint.inference.semantics.discarded_results import (
     may_be_placed,
     note_discarded,
@@ -247,7 +248,7 @@ def _nonlocal(interpreter: Machine, node: cst.Nonlocal) -> bool:
 
 
 def _assert(interpreter: Machine, node: cst.Assert) -> bool:
-    outcome = truth(evaluate(interpreter, node.test))
+    outcome = truth(tested(interpreter, node.test))
     if outcome is None:
         refine(interpreter, node.test, True)
     return outcome is not False
@@ -255,7 +256,7 @@ def _assert(interpreter: Machine, node: cst.Assert) -> bool:
 
 def _if(interpreter: Machine, node: cst.If) -> bool:
     read = interpreter.versions_read
-    test = evaluate(interpreter, node.test)
+    test = tested(interpreter, node.test)
     outcome = truth(test)
     otherwise: Sequence[Statement] = ()
     if type(node.orelse) is cst.If:

@@ -52,6 +52,7 @@ from shardlint.inference.overlays.jax.sharding.device_arrays import index_device
 from shardlint.inference.overlays.numpy import known_numbers
 from shardlint.inference.overlays.object_protocol import object_item
 from shardlint.inference.overlays.python.builtins.spec_tables import note_lookup
+from shardlint.inference.overlays.tracers import refuses_index
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
@@ -66,6 +67,8 @@ def get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) 
 
 
 def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) -> Value:
+    if interpreter.context.bound_axes and refuses_index(interpreter, receiver, key, place):
+        return Unknown("JAX refuses this index")
     if isinstance(receiver, Array):
         if not receiver.numpy and _is_whole(key, receiver.shape):
             return replace(receiver)

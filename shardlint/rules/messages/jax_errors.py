@@ -130,6 +130,7 @@ SHL312 | shard_map in_specs argument must be a pytree of `jax.sharding.Partition
     None.
 SHL312 SHL307 | shard_map in_specs argument must be a pytree of `jax.sharding.PartitionSpec` instances, but
     it was * when axis_names=* are of type AxisType.Auto, AxisType.Auto
+SHL325 | Attempted boolean conversion of traced array with shape *
 SHL401 | * argument * has length * but argument * has length * All lengths: *
 SHL401 | Mesh requires the ndim of its first argument * to equal the length of its second argument *, but
     got devices.ndim == * and * == *

@@ -40,8 +40,10 @@ from shardlint.inference.overlays.arrays.operands import (
 from shardlint.inference.overlays.jax.explicit.gathered_operands import note_update
 from shardlint.inference.overlays.jax.explicit.results import finish_update
 from shardlint.inference.overlays.jax.shard_map.varying import computed
+from shardlint.inference.overlays.tracers import refuses
 from shardlint.laws.core.dims import product
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.tracers import Asked
 
 __all__ = ["ATTRIBUTES", "METHODS", "binary", "index", "unary"]
 
@@ -83,6 +85,8 @@ def _flatten(call: Call) -> Value:
 
 def _item(call: Call) -> Value:
     number = _receiver(call).numbers
+    if call.place is not None:
+        refuses(call.interpreter, _receiver(call), Asked.NUMBER, call.place)
     return Const(number) if isinstance(number, int | float) else Unknown("a number from an array")
 
 
