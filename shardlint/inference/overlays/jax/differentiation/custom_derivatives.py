@@ -240,7 +240,9 @@ def _is_run(
     with following(call.interpreter, inside=True, deriving=True, marking=use.place):
         if not holds_marked(evaluate(args)):
             return False
-    differentiated_by = {id(one) for one in as_items(chosen(args)) or (chosen(args),)}
+    by = chosen(args)
+    several = all(by is not arg for arg in args)
+    differentiated_by = {id(one) for one in (as_items(by) or () if several else (by,))}
     reached: list[object] = []
     with following(call.interpreter, inside=True, deriving=True, watched=reached):
         evaluate([marked(arg) if id(arg) in differentiated_by else arg for arg in args])
