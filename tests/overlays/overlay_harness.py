@@ -66,6 +66,10 @@ class FakeInterpreter:
         """Let arrays of no program keep their numbers."""
         return True
 
+    def jits_anew(self, place: object, function: Value) -> bool:
+        """No case runs in a loop."""
+        return False
+
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], place: object) -> Value:
         """Call a `Native`, or a library's function."""
         if isinstance(function, Unknown):

@@ -311,6 +311,11 @@ class Frame:
     given: list[Any] = field(default_factory=list)
     raised: tuple[int, ...] | None = None
 
+    @property
+    def is_decorated(self) -> bool:
+        """Return whether the function has decorators, one of which may keep what it returned."""
+        return self.function is not None and bool(getattr(self.function.header, "decorators", ()))
+
     def departures(self) -> tuple[int, ...]:
         """Return how many exits from the function, and from its innermost loop, were recorded."""
         return tuple(map(len, self._departures()))

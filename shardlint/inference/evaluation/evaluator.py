@@ -98,6 +98,7 @@ class Evaluator(Protocol):
     variants: tuple[int, int]
     assumed: Tag
     path: tuple[int, ...]
+    frames: list[Frame]
     doubtful: set[int]
     bodies: set[int]
     switches: set[str]
@@ -152,6 +153,10 @@ class Evaluator(Protocol):
 
         The expression is a call of ``name``, or an operator or item if that is empty.
         """
+
+    def jits_anew(self, place: Place, function: Value) -> bool:
+        """Return whether `jax.jit`, called at ``place``, gets another function in each of several runs of the
+        code around it, by the text of the running function or module."""
 
     @property
     def running_module(self) -> ModuleValue:

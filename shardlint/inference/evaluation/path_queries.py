@@ -6,21 +6,23 @@ answers are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from shardlint.inference.domain.lattice import is_supposed
+from shardlint.inference.evaluation.context import Frame
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.store.effect_log import EFFECTS
 
 #: The queries: whether recording is off, whether an undecided test led here, and whether it is one of the
 #: program; whether one that may never have this outcome did (see `choices`); whether no single alternative is
-#: certain to reach this point.
+#: certain to reach this point; whether what is called here is called in a loop again.
 _ANSWERS: dict[str, Callable[[Evaluator], bool]] = {
     "muted": lambda interpreter: bool(interpreter.muted),
     "forked": lambda interpreter: bool(interpreter.path),
     "guarded": lambda interpreter: any(fork > 0 for fork in interpreter.path),
     "doubted": lambda interpreter: not interpreter.doubtful.isdisjoint(interpreter.path),
     "supposed": lambda interpreter: is_supposed(interpreter.assumed),
+    "repeated": lambda interpreter: _is_repeated(interpreter.frames),
 }
 #: Answers by query.
 Circumstances = dict[str, bool]
@@ -33,6 +35,23 @@ def ask(interpreter: Evaluator, name: str) -> bool:
     """
     EFFECTS.asked.add(name)
     return _answer(interpreter, name)
+
+
+def is_called_again(interpreter: Evaluator) -> bool:
+    """Return whether the running function is certainly called in a loop, in a later pass, and not only
+    once by a decorator that keeps its result; and record the query."""
+    EFFECTS.asked.add("repeated")
+    *outer, frame = interpreter.frames
+    return not frame.is_decorated and _is_repeated(outer)
+
+
+def _is_repeated(frames: Sequence[Frame]) -> bool:
+    for frame in reversed(frames):
+        if frame.loops and not any(loop.first for loop in frame.loops):
+            return True
+        if frame.is_decorated:
+            break
+    return False
 
 
 def of_run(interpreter: Evaluator) -> Circumstances:

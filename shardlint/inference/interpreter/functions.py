@@ -24,10 +24,12 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.context import Frame, Scope
+from shardlint.inference.evaluation.path_queries import is_called_again
 from shardlint.inference.evaluation.release_queries import of_version
 from shardlint.inference.facts.annotations import annotated, describe_parameters
 from shardlint.inference.facts.comment_facts import about_function
 from shardlint.inference.machine.code import Code
+from shardlint.inference.machine.compiled_positions import Anew, made_anew
 from shardlint.inference.machine.reading_positions import reading_positions
 from shardlint.inference.overlays.jax.sharding.overlooked_meshes import note_skipped
 from shardlint.inference.recording.editor_uses import note_parameters
@@ -250,3 +252,15 @@ def only_reads(interpreter: Machine, place: Place, name: str) -> bool:
         operations = (cst.BinaryOperation, cst.Comparison, cst.Subscript, cst.UnaryOperation)
         stands_for_it = not name and isinstance(node, operations)
     return stands_for_it and node in reading_positions(code.node)
+
+
+def jits_anew(interpreter: Machine, place: Place, function: Value) -> bool:
+    """Return whether `jax.jit`, called at a place, gets another function in each of several runs of the code
+    around it, by the text of the running function or module."""
+    if not isinstance(place, NodePlace):
+        return False
+    frame = interpreter.frame
+    code = frame.unit.body if frame.function is None else (frame.function.node,)
+    anew = made_anew(code, place.node, isinstance(function, Function))
+    again = anew is Anew.EACH_PASS and bool(frame.loops) and not any(loop.first for loop in frame.loops)
+    return again or (anew is not Anew.NEVER and is_called_again(interpreter))

@@ -339,6 +339,7 @@ class Interpreter:
     set_variable = write
     change_in_place = change_in_place
     only_reads = functions.only_reads
+    jits_anew = functions.jits_anew
     enter = enter
     entered = entered
     parameter_names = staticmethod(functions.names_by_position)
@@ -489,8 +490,7 @@ class Interpreter:
             self.path, self.context = path, replace(context, **saved)
 
     def forget(self, codes: Set[Hashable]) -> None:
-        """Drop what is cached for nodes, and the runs that ran any of these: a function's text has
-        changed."""
+        """Drop what is cached for nodes, and the runs that ran any of these, whose text has changed."""
         self.memory.forget(codes)
         self.tests.forget_nodes()
         self._names.clear()

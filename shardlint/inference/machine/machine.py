@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import libcst as cst
 
 from shardlint.inference.domain.values import ClassValue, Function, ModuleValue, Native, Tag, Value
-from shardlint.inference.evaluation.context import Context, Frame, Scope
+from shardlint.inference.evaluation.context import Context, Scope
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.machine.class_summaries import ConstructorSummary, TextWrites
 from shardlint.inference.machine.code import Code
@@ -116,7 +116,6 @@ class Machine(Evaluator, Protocol):
     project: Modules
     budget: Budget
     tests: Tests
-    frames: list[Frame]
     muted: int
     mute_base: int
     start: int

@@ -32,6 +32,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
 from shardlint.inference.overlays.jax.explicit.captured_arrays import note_captured
+from shardlint.inference.overlays.jax.explicit.device_lists import is_put
 from shardlint.inference.overlays.jax.explicit.memory_spaces import returned_to
 from shardlint.inference.overlays.jax.explicit.unplaced_arguments import note_on_mesh
 from shardlint.inference.overlays.jax.sharding.made_arrays import note_given, note_given_again, returned
@@ -206,6 +207,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 shown = [*(args[i] for i in dynamic or ()), *inner.kwargs.values()]
                 used = partial(is_used, inner, function, seen, kwargs)
                 name = function_name(function)
+                if on or any(map(is_put, (one for arg in shown for one, _ in arrays_at(arg)))):
+                    jit_results.note_compiled_anew(call, function, name)
                 note_given_away(call, inner, name, names, args, result, placed=on, traced=shown, is_used=used)
 
         def meet(result: Value) -> bool:
