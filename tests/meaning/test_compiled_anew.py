@@ -1,5 +1,4 @@
-"""Functions that `jax.jit` compiles in each pass of a loop: told where JAX traces them in each call, and never
-where it traces them once."""
+"""Functions that `jax.jit` compiles in each pass of a loop: told where JAX traces them in each call."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
+from shardlint.inference.conditions.truth_of_tracers import tested
 from shardlint.inference.domain.lattice import join
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.unknown_choices import is_doubtful
@@ -20,7 +21,6 @@ from shardlint.inference.evaluation.context import Frame, Scope
 from shardlint.inference.evaluation.iterators import ENDED, STEPS, Drawn, draw, iterator_of, made
 from shardlint.inference.interpreter.assignment import assign
 from shardlint.inference.machine.code import Code
-from shardlint.inference.recording.truth_of_tracers import tested
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

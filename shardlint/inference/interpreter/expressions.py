@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.conditions.narrowing import refine
+from shardlint.inference.conditions.truth_of_tracers import tested
 from shardlint.inference.domain.builtin_bases import MAPPING, seen_as
 from shardlint.inference.domain.havoc import forget, forget_contents
 from shardlint.inference.domain.iteration import hashable, too_large
@@ -42,7 +43,6 @@ from shardlint.inference.overlays.python.builtins.strings import formatted
 from shardlint.inference.overlays.python.stdlib.mocks import replace_written
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.recording.editor_uses import TELLING, note_read
-from shardlint.inference.recording.truth_of_tracers import tested
 from shardlint.inference.recording.unread_arguments import note_unread_arguments
 from shardlint.inference.semantics.generators import record_yield
 from shardlint.inference.semantics.literals import float_literal, integer_literal, text_literal

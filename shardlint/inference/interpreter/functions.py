@@ -257,7 +257,7 @@ def only_reads(interpreter: Machine, place: Place, name: str) -> bool:
 def jits_anew(interpreter: Machine, place: Place, function: Value) -> bool:
     """Return whether `jax.jit`, called at a place, gets another function in each of several runs of the code
     around it, by the text of the running function or module."""
-    if not isinstance(place, NodePlace):
+    if not interpreter.frames or not isinstance(place, NodePlace):
         return False
     frame = interpreter.frame
     code = frame.unit.body if frame.function is None else (frame.function.node,)

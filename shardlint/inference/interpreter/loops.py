@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.conditions.narrowing import refine
+from shardlint.inference.conditions.truth_of_tracers import tested
 from shardlint.inference.domain.havoc import lose_position
 from shardlint.inference.domain.iteration import MAX_UNROLLED
 from shardlint.inference.domain.lattice import join_variables, widen
@@ -17,7 +18,6 @@ from shardlint.inference.domain.values import DictValue, Instance, LibraryObject
 from shardlint.inference.evaluation.context import LoopState
 from shardlint.inference.evaluation.iterators import Drawn, at_most, draw, each_left, iterator_of
 from shardlint.inference.interpreter.assignment import assign
-from shardlint.inference.recording.truth_of_tracers import tested
 from shardlint.inference.semantics.variables import watching, widened
 from shardlint.laws.core.values import Unknown
 

@@ -10,6 +10,7 @@ import libcst as cst
 from shardlint.inference.conditions.ending_calls import never_returns
 from shardlint.inference.conditions.exception_handlers import caught_by
 from shardlint.inference.conditions.narrowing import learn_rank, refine
+from shardlint.inference.conditions.truth_of_tracers import tested
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.lattice import NO_TAG, combined, join_variables
 from shardlint.inference.domain.truthiness import truth
@@ -36,7 +37,6 @@ from shardlint.inference.interpreter.with_statements import enter_contexts
 from shardlint.inference.machine.code import Code
 from shardlint.inference.overlays.jax.explicit.unplaced_arguments import note_replaced
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_drift
-from shardlint.inference.recording.truth_of_tracers import tested
 from shardlint.inference.semantics.discarded_results import (
     may_be_placed,
     note_discarded,
