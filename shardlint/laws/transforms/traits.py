@@ -33,7 +33,8 @@ class Trait(StrEnum):
     others after the last. LEADING: the first elements of an array that all
     devices have. FAN_IN: drawn with a deviation for the size of its last dimension but one, FAN_OUT
     for that of its last, of which other devices may draw other parts. KEYED: drawn with another key on each
-    device, and REPLICA: given so to the body of a `pmap`; APART: the gradient by such.
+    device, and REPLICA: given so to the body of a `pmap`; APART: the gradient by such. CUT: an array whose
+    first dimension was cut into a part for each device. CENTRED: less the mean of this device's part.
     """
 
     SPLIT = "split"
@@ -82,6 +83,8 @@ class Trait(StrEnum):
     KEYED = "keyed"
     REPLICA = "replica"
     APART = "apart"
+    CUT = "cut"
+    CENTRED = "centred"
 
 
 #: Traits of numbers that lose them unless they are only added up.
@@ -111,6 +114,7 @@ FLEETING = frozenset(
         Trait.FAN_OUT,
         Trait.REPLICA,
         Trait.APART,
+        Trait.CENTRED,
     }
 )
 #: Traits of parts that are yet to be added up.

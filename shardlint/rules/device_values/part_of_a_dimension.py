@@ -6,7 +6,8 @@ one device's part of it for the whole: a softmax over the vocabulary, a norm ove
 a sort, a Fourier transform, a convolution or pooling whose windows overlap, a shift (`jnp.roll`, the targets
 `tokens[:, 1:]`), an initializer whose deviation is that for the size (`lecun_normal`); and products of all
 pairs (attention, a kernel, a contrastive loss) that have the pairs within one part only. In a body of `pmap`,
-contrastive losses whose labels (`jnp.arange`) count the rows that this device has. An information.
+contrastive losses whose labels (`jnp.arange`) count the rows that this device has, and arrays that were cut
+into a part for each device (`x.reshape(devices, -1)`). An information.
 
 ## Why is this bad?
 Each device divides by its own part's sum. The probabilities of one row add up to the number of devices, and
@@ -53,10 +54,11 @@ y = jax.shard_map(probabilities, mesh=mesh, **specs)(jnp.ones((4, 16)), jnp.ones
 
 ## What JAX says
 Nothing (JAX 0.10.2). It may be meant, where the devices' results are weighted and combined afterwards. Along
-the first dimension, that of examples, no mean, roll or flip is reported. Running sums, sorts, transforms,
-shifts and pairs are reported where no collective but a reduction (`psum`, `pmean`, `pmax`, `pmin`) runs over
-the axis and nothing asks for its `axis_index`; integers are left out, unless they are shifted: they often
-count on each device.
+the first dimension, that of examples, no roll or flip is reported, and a mean only where it is that of all
+numbers and normalises them (advantages), not that of each feature (batch normalisation). Such means, running
+sums, sorts, transforms, shifts and pairs are reported where no collective but a reduction (`psum`, `pmean`,
+`pmax`, `pmin`) runs over the axis and nothing asks for its `axis_index`; integers are left out, unless they
+are shifted: they often count on each device.
 
 ## References
 - https://docs.jax.dev/en/latest/notebooks/shard_map.html

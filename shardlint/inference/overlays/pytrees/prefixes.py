@@ -35,6 +35,7 @@ from shardlint.inference.overlays.pytrees.nodes import (
 )
 from shardlint.inference.overlays.registry import names_memory
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.traits import Trait
 from shardlint.laws.transforms.varying import CONSTANT
 from shardlint.model.origins import plain_kind
 from shardlint.support.lazy_dataclass import replace
@@ -280,7 +281,8 @@ def traced(tree: Value, trees: Trees | None = None) -> Value:
             array, dtype=dtype, numpy=False, struct=False, typed=typed, committed=None, memory=memory
         )
         if array.numpy and not array.equal:
-            traced_array = replace(traced_array.vary(CONSTANT), laid=array.laid)
+            cut = frozenset(trait for trait in array.traits if trait[0] is Trait.CUT)
+            traced_array = replace(traced_array.vary(replace(CONSTANT, traits=cut)), laid=array.laid)
         return traced_array
 
     return map_arrays(tree, trace, NO_PATH, several=True, trees=trees)

@@ -8,7 +8,7 @@ from shardlint.inference.domain.values import Array
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import is_inexact
 from shardlint.inference.overlays.jax.explicit.type_conversion import type_of
-from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, KEYED, UNLIKE
+from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, CUT, KEYED, UNLIKE
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Entry, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Cause, Rejected
@@ -60,7 +60,7 @@ class Mapped:
             return one.vary(replace(held, equal=held.equal - {COPIES}))
         if held.perhaps is None:
             return one.vary(UNKNOWN)
-        traits = frozenset(trait for trait in held.traits if trait not in (UNLIKE, KEYED))
+        traits = frozenset(trait for trait in held.traits if trait not in (UNLIKE, KEYED, CUT))
         if KEYED in held.traits:
             kinds = (Trait.KEYED, Trait.REPLICA) if is_inexact(stack.dtype) else (Trait.KEYED,)
             traits |= {(kind, self.axis) for kind in kinds}

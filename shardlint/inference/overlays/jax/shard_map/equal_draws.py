@@ -28,7 +28,7 @@ from shardlint.inference.overlays.jax.shard_map.indices.global_indices import in
 from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_numbers, numbered, stamped
 from shardlint.inference.overlays.jax.shard_map.indices.shifted_parts import shifted
 from shardlint.inference.overlays.jax.shard_map.part_operations import (
-    note_normalised,
+    normalised,
     note_operation,
     transformed,
 )
@@ -120,7 +120,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
         note_operation(call, name, found)
         if symbol in "-*/":
             for one, other in ((x, y), (y, x)) if symbol == "*" else ((x, y),):
-                note_normalised(interpreter, one, other, place)
+                found = normalised(interpreter, symbol, one, other, found, place)
         found = rescaled(interpreter, symbol, x, y, found)
         found = shifted(call, name, indexed(call, name, found))
     if interpreter.context.orders and (symbol not in ("==", "!=") or 0 not in (as_int(x), as_int(y))):

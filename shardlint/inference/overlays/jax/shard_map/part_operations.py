@@ -26,12 +26,12 @@ from shardlint.inference.overlays.jax.shard_map.split_dimensions import (
     split_of,
 )
 from shardlint.inference.overlays.jax.transforms.taint import is_following
-from shardlint.laws.core.dims import equal
+from shardlint.laws.core.dims import equal, product
 from shardlint.laws.core.values import Spec, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected
 from shardlint.laws.propagation.primitives import is_axis_twice
 from shardlint.laws.transforms.traits import Trait
-from shardlint.laws.transforms.varying import Axes
+from shardlint.laws.transforms.varying import NO_AXES, Axes
 from shardlint.model.spans import Place
 from shardlint.model.uses import CollectiveUse, Fact, PartUse, Use
 from shardlint.support.lazy_dataclass import dataclass
@@ -93,7 +93,8 @@ def note_operation(call: Call, name: str, result: Value) -> None:
         if axis is not None and -rank <= axis < rank:
             axes = axes_along(data, axis % rank)
             record_part(call.interpreter, _of_part(shown, axis % rank), axes, call.place, alone=False)
-    elif axes := _paired(call, name, operands, result):
+    # What a `pmap` pairs is recorded where labels tell that all pairs are meant (`note_own_rows`).
+    elif axes := _paired(call, name, operands, result) - call.interpreter.context.device_axes:
         text = f"{shown} pairs what this device has only, with nothing of the other devices along {{axes}}"
         record_part(call.interpreter, text, axes, call.place, alone=True)
 
@@ -108,13 +109,16 @@ def transformed(call: Call, name: str, result: Value) -> Value:
     return result if any(axes_along(array, at) for at in numbers) else replace(result, laid=array.laid)
 
 
-def note_normalised(interpreter: Evaluator, whole: Value, part: Value, place: Place) -> None:
-    """Record data that is normalised, along a split dimension, by a reduction of this device's part of it."""
+def normalised(
+    interpreter: Evaluator, symbol: str, whole: Value, part: Value, result: Value, place: Place
+) -> Value:
+    """Return the result of an operator; record data that is normalised, along a split dimension, by a
+    reduction of this device's part of it."""
     if not isinstance(whole, Array) or not isinstance(part, Array) or part.shape is None:
-        return
+        return result
     spec, local = split_of(whole), part.variation.axes_of(Trait.LOCAL)
-    if spec is None or not local:
-        return
+    if spec is None or not local or is_following(interpreter.context):
+        return result
     lacking = len(spec.entries) - len(part.shape)
     for dimension, entry in enumerate(spec.entries):
         at = dimension - lacking
@@ -125,7 +129,32 @@ def note_normalised(interpreter: Evaluator, whole: Value, part: Value, place: Pl
             axes = [axis for axis in entry_axes(entry) if axis in local and (dimension > 0 or axis in own)]
             if large(interpreter, axes):
                 record_part(interpreter, _of_part("the reduction", dimension), axes, place, alone=False)
-                return
+                return result
+    if equal(product(part.shape), 1) is True and isinstance(result, Array):
+        split = local.intersection(axis for entry in spec.entries for axis in entry_axes(entry))
+        return _by_number(interpreter, symbol, whole, part, result, split, place)
+    return result
+
+
+def _by_number(
+    interpreter: Evaluator, symbol: str, whole: Array, part: Array, result: Array, axes: Axes, place: Place
+) -> Array:
+    """Return a part less its mean, marked; record one that is scaled by another number of it afterwards, or
+    by its deviation."""
+    mean = axes & part.variation.axes_of(Trait.MEAN)
+    if symbol == "-":
+        if not mean or result.drawn_at is not None:
+            return result
+        traits = result.traits | {(Trait.CENTRED, axis) for axis in mean}
+        return replace(result, traits=traits, drawn_at=place)
+    centred = axes & whole.variation.axes_of(Trait.CENTRED)
+    scaled = centred or (axes & part.variation.axes_of(Trait.SPREAD) if symbol == "/" else NO_AXES)
+    at = whole.drawn_at if centred and whole.drawn_at is not None else place
+    what = "the mean and deviation" if centred else "the deviation"
+    text = f"these numbers are split over {{axes}}, and normalised with {what} of this device's part only"
+    facts = (Fact("they are scaled here", place),) if at is not place else ()
+    record_part(interpreter, text, scaled, at, alone=True, facts=facts)
+    return result
 
 
 def note_fans(interpreter: Evaluator, array: Array, spec: Spec) -> None:

@@ -27,7 +27,7 @@ from shardlint.inference.overlays.jax.explicit.type_conversion import in_type, s
 from shardlint.inference.overlays.jax.explicit.vmap import UNNAMED, Mapped
 from shardlint.inference.overlays.jax.shard_map.part_operations import settled
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_means, note_multiplied
-from shardlint.inference.overlays.jax.shard_map.split_dimensions import without_dimension
+from shardlint.inference.overlays.jax.shard_map.split_dimensions import cut, without_dimension
 from shardlint.inference.overlays.jax.sharding.made_arrays import note_broadcast
 from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import (
@@ -35,7 +35,7 @@ from shardlint.inference.overlays.jax.transforms.spmd_axis_name import (
     refuse_constraints,
     refuse_reshards,
 )
-from shardlint.inference.overlays.jax.transforms.stacked_copies import KEYED, holds_keyed, note_dropped
+from shardlint.inference.overlays.jax.transforms.stacked_copies import CUT, KEYED, holds_keyed, note_dropped
 from shardlint.inference.overlays.jax.transforms.vmap_arguments import mapped_axes, refuse_mapping
 from shardlint.inference.overlays.pytrees.prefixes import (
     arrays_at,
@@ -47,7 +47,7 @@ from shardlint.inference.overlays.pytrees.prefixes import (
 )
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.dims import Dim, equal, fresh
-from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.transforms.traits import Trait
 
 Transfer = Callable[[Call], Value]
@@ -238,7 +238,11 @@ def _strip(tree: Value, axis: Value, sizes: list[Dim], mapped: Mapped) -> Value:
         typed = mapped.strip(array, position)
         laid = without_dimension(array, position)
         one = replace(array, shape=shape, sharding=None, numpy=False, struct=False, typed=typed, laid=laid)
-        return mapped.example(array, one)
+        found = mapped.example(array, one)
+        if CUT in array.traits and position == 0 and mapped.axis in found.variation.axes_of(Trait.SPLIT):
+            axis = str(mapped.axis)
+            return replace(found, laid=cut((axis,), Spec((axis,)), len(shape)))
+        return found
 
     return map_arrays(tree, strip)
 

@@ -38,6 +38,8 @@ UNLIKE = (Trait.SPLIT, COPIES)
 #: The trait of a stack of keys that differ, as `jax.random.split` returns, and of what was drawn with them,
 #: each with one.
 KEYED = (Trait.KEYED, COPIES)
+#: The trait of a stack of the parts into which the first dimension of one array was cut.
+CUT = (Trait.CUT, COPIES)
 #: The rank of a stack of vectors.
 _RANK_OF_VECTORS = 2
 #: The trait of a stack of copies that becomes one of items that differ, in a loop.
@@ -62,13 +64,23 @@ def copies_of(array: Array) -> Place | None:
 
 def stacked(call: Call, result: Value) -> Value:
     """Return the result of a call outside of jit, marked if it has copies of one array along its first
-    dimension, or keys that differ."""
+    dimension, or its parts, or keys that differ."""
     name = call.name.rpartition(".")[2]
+    if name == "reshape" and isinstance(result, Array):
+        return replace(result, traits=result.traits | {CUT}) if _is_cut(call.args[0], result) else result
     if call.name == "jax.random.split" and isinstance(result, Array):
         return replace(result, traits=result.traits | {KEYED}, drawn_at=call.place)
     if name not in _STACKING or not isinstance(result, Array) or not result.shape:
         return result
     return result.vary(EQUAL) if call.args and _is_of_copies(call, name, call.args[0], result) else result
+
+
+def _is_cut(given: Value, result: Array) -> bool:
+    """Return whether the first dimension of an array became two of the result, the others as they were."""
+    if not isinstance(given, Array) or not given.shape or len(result.shape or ()) != len(given.shape) + 1:
+        return False
+    pairs = zip(given.shape[1:], (result.shape or ())[2:], strict=True)
+    return all(equal(one, other) is True and equal(one, 0) is False for one, other in pairs)
 
 
 def _is_of_copies(call: Call, name: str, given: Value, result: Array) -> bool:
