@@ -55,8 +55,8 @@ class GatherUse(Use):
     """An array on Auto axes that the compiler gathers, for a function that does not work on its parts.
 
     ``spec`` certainly splits the array along ``dimensions``. ``loop``: the function takes it slice by slice
-    along the first one; ``pieces``: it cuts the array into so many equal ones along it, which are not
-    gathered, but split over the same devices anew.
+    along the first one; ``bounds``: it cuts the array there along it into pieces, which are not gathered, but
+    split over the same devices anew.
     """
 
     function: str
@@ -67,7 +67,7 @@ class GatherUse(Use):
     dtype: str | None
     subject: str
     loop: bool = False
-    pieces: int = 0
+    bounds: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -144,7 +144,22 @@ CUTS = {
     "[w @ jnp.ones((128, 8)) for w in jnp.split(v, 2, 1)]": True,
     "(lambda a, b: jax.nn.silu(a) * b)(*jnp.split(jnp.tanh(v), 2, axis=1))": True,
     "jnp.split(v, 2, -1)": False,
-    "jnp.split(v, [32], 1)": None,
+    "jnp.split(v, [32], 1)": True,
+    "jnp.split(v, [16, 24], axis=1)": True,
+    "jnp.split(v, 16, 1)": True,
+    "jnp.split(v, [30], 1)": None,
+    "(v[:, :32], v[:, 32:])": True,
+    "v[:, 0:48, :] * 2": True,
+    "v[:, :32].sum()": True,
+    "v[..., None, :32, :]": True,
+    "[w.reshape(16, 128, -1) for w in (v[:, :32], v[:, 32:48], v[:, 48:])]": True,
+    "v[..., :64]": False,
+    "v[:, :64]": False,
+    "v[:, ::2]": None,
+    "v[:, :33]": None,
+    "v[:, 32:]": None,
+    "v[:, :8]": None,
+    "v[0, :32]": None,
     "jnp.split(v, 1, 1)": False,
 }
 
@@ -159,6 +174,32 @@ def test_pieces_move(call: str) -> None:
     assert not told(call, "array('x', 'y')", jitted=False)
 
 
+#: What is computed of a part ``p`` of an operand of three dimensions.
+USES = (
+    "p", "jnp.tanh(p) + 1", "p.sum()", "p.max(-1)", "p @ p.mT", "p.reshape(p.shape[0], -1)",
+    "jax.nn.softmax(p)", "p / jnp.linalg.norm(p, axis=1, keepdims=True)", "p.astype('bfloat16')",
+    "p.transpose(2, 0, 1)", "lax.scan(lambda c, row: (c + row, c), p[0], p)", "p[::2]",
+    "jnp.einsum('abc,abd->acd', p, p)",
+)  # fmt: skip
+
+
+def test_first_parts_move() -> None:
+    rng, moved = random.Random(3), 0
+    for number in range(2 * CASES):
+        at, use = rng.randrange(3), USES[number % len(USES)]
+        stop = rng.choice((SHAPE[at] // 2, SHAPE[at] * 3 // 4, SHAPE[at] - 8, SHAPE[at] - 3, 3))
+        key = ", ".join((":",) * at + (f":{stop}",))
+        call, operand = f"(lambda p: {use})(v[{key}])", f"array(*{random_spec(rng)})"
+        if told(call, operand):
+            moved += 1
+            program = (
+                f"{HEADER}f = jax.jit(lambda v, i: {call})\ny = f.lower({operand}, jnp.int32(3)).compile()\n"
+            )
+            kinds = "('collective-permute', 'all-gather', 'all-to-all')"
+            assert value(program, f"any(kind in y.as_text() for kind in {kinds})"), (call, operand)
+    assert moved > CASES // 4
+
+
 def permutes(call: str, operand: str) -> bool:
     """Return whether parts of the operand move to other devices, in what a call of it compiles to."""
     program = f"{HEADER}compiled = jax.jit(lambda v, i: {call}).lower({operand}, jnp.int32(3)).compile()\n"
@@ -170,6 +211,10 @@ def permutes(call: str, operand: str) -> bool:
     [
         ("jnp.split(a @ w, 2, -1)", True),
         ("(lambda g, u: jax.nn.silu(g) * u)(*jnp.split(jnp.tanh(a @ w + 1), 2, axis=1))", True),
+        ("(a @ w)[:, :32]", True),
+        ("(lambda h: jax.nn.softmax(h[:, :32] @ h[:, 32:].T))(a @ w)", True),
+        ("(lambda h: h[:, :16] * h[:, 16:32] + h[:, 32:48] * h[:, 48:])(jax.nn.relu(a @ w))", True),
+        ("jnp.sum(jnp.tanh(a @ w)[..., :48], -1)", True),
         ("jnp.split(a @ w, 2)", None),
         ("jnp.split(a @ w.T[:, :32].T, 2, -1)", None),
     ],
@@ -184,12 +229,15 @@ def test_pieces_of_a_product_move(product: str, moves: bool | None) -> None:
 
 
 def test_what_a_cut_moves() -> None:
+    assert moved_by_cut(192, (0, 64), 4) == 48
+    assert moved_by_cut(64, (0, 32, 48, 64), 4) == 48
     for pieces, ways in ((2, 2), (2, 4), (3, 4), (4, 2), (8, 8)):
         size = 4 * pieces * ways
+        bounds = range(0, size + 1, size // pieces)
         held = [number * ways // size for number in range(size)]
         due = [number % (size // pieces) * ways * pieces // size for number in range(size)]
         moved = sum(one != other for one, other in zip(held, due, strict=True))
-        assert moved_by_cut(size, pieces, ways) == moved
+        assert moved_by_cut(size, bounds, ways) == moved
 
 
 #: Updates by fixed slices, the spec of their operand, and whether they gather it.

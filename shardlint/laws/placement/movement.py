@@ -126,13 +126,15 @@ def reduced_bytes(size: int, ways: int) -> int:
     return 2 * size * (ways - 1) // ways
 
 
-def moved_by_cut(size: int, pieces: int, ways: int) -> int:
-    """Return how many elements of a dimension, split over ``ways`` devices, lie on others before it is cut
-    into equal pieces that are each split over all of them."""
-    held, due = size // ways, size // ways // pieces
-    starts = ((piece * size // pieces + at * due, at * held) for piece in range(pieces) for at in range(ways))
-    kept = (max(0, min(wanted + due, own + held) - max(wanted, own)) for wanted, own in starts)
-    return size - sum(kept)
+def moved_by_cut(size: int, bounds: Sequence[int], ways: int) -> int:
+    """Return how many elements of a dimension, split over ``ways`` devices, lie on others before it is cut at
+    some bounds into pieces that are each split over all of them."""
+    held, kept = size // ways, 0
+    for start, stop in itertools.pairwise(bounds):
+        due = (stop - start) // ways
+        starts = ((start + at * due, at * held) for at in range(ways))
+        kept += sum(max(0, min(wanted + due, own + held) - max(wanted, own)) for wanted, own in starts)
+    return bounds[-1] - bounds[0] - kept
 
 
 def column_costs(mesh: Mesh, held: Spec, operand: int, product: int) -> tuple[int, int] | None:

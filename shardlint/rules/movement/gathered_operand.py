@@ -8,8 +8,9 @@ and slices of several rows at a fixed position, written by `.at[...]`; arrays th
 to a callback on the host (`jax.pure_callback`, `jax.debug.print`), which gets them whole; and arguments that
 `vmap` maps a `shard_map` over along a split dimension, without `spmd_axis_name`. From 64 MiB on
 (`max-replicated-bytes` sets the limit) it is a warning, below that an information, as are arrays that
-`jnp.split` cuts into equal pieces along a split dimension: a weight that holds gate and up side by side, or
-what was multiplied with it. Each piece lies on some of the devices, and parts of it move to the others.
+`jnp.split` cuts into pieces along a split dimension, or a slice from the start on (`qkv[..., :width]`): a
+weight that holds gate and up side by side, or what was multiplied with it. Each piece lies on some of the
+devices, and parts of it move to the others.
 
 ## Why is this bad?
 Each device holds the array whole, all do the same work, and all wait for the interconnect: the split saves
@@ -82,7 +83,7 @@ def check(use: GatherUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report an array that is gathered for an operation along a dimension that is split."""
     if use.loop:
         return
-    if use.pieces:
+    if use.bounds:
         yield _cut(use)
         return
     total = None if isinstance(use.shape, Unknown) else array_bytes(use.shape, use.dtype)
@@ -107,11 +108,13 @@ def _cut(use: GatherUse) -> Problem:
     total = None if isinstance(use.shape, Unknown) else array_bytes(use.shape, use.dtype)
     moved = ""
     if total is not None and not isinstance(use.shape, Unknown) and isinstance(size := use.shape[at], int):
-        moved = f", {size_text(total * moved_by_cut(size, use.pieces, ways) // size)} of {size_text(total)}"
-    text = (
-        f"`{use.function}` cuts {use.subject} into {use.pieces} pieces along dimension {at}, which "
-        f"{use.spec} splits over {ways} devices: each lies on some, and moves to be split over all{moved}"
-    )
+        moved = f", {size_text(total * moved_by_cut(size, use.bounds, ways) // size)} of {size_text(total)}"
+    pieces, cut = len(use.bounds) - 1, f"along dimension {at}, which {use.spec} splits over {ways} devices"
+    if pieces == 1:
+        text = f"a slice cuts the first {use.bounds[1]} of {use.subject} off {cut}: it lies on some"
+    else:
+        text = f"`{use.function}` cuts {use.subject} into {pieces} pieces {cut}: each lies on some"
+    text += f", and moves to be split over all{moved}"
     return Problem(text, use.place, severity=Severity.INFO)
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from shardlint.inference.domain.values import Array, ShardingValue, Slice, Value, as_int, is_none
+import itertools
+from collections.abc import Sequence
+
+from shardlint.inference.domain.values import Array, ShardingValue, Slice, Value, as_int, as_items, is_none
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.indexing import sliced
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.primitives import Open
 from shardlint.inference.overlays.jax.explicit.recording import short_name
-from shardlint.inference.overlays.jax.explicit.rules.indexing import kind_of, spelled
+from shardlint.inference.overlays.jax.explicit.rules.indexing import FULL, kind_of, spelled
 from shardlint.inference.overlays.jax.lax.shapes import is_data
 from shardlint.inference.overlays.jax.operations import operation_of
 from shardlint.inference.overlays.jax.sharding.movement import known_columns, layout, note_gathered, split_by
@@ -54,27 +57,63 @@ def note_index(interpreter: Evaluator, array: Array, key: Value, place: Place) -
 
 
 def note_cut(call: Call, name: str) -> None:
-    """Record an array inside jit that `jnp.split` cuts into equal pieces along a dimension that is certainly
-    split: as each piece lies on some of the devices, XLA moves it to split it over all (JAX 0.10.2 and
-    0.12.0.1). The columns of a product may be all that is known to be split."""
-    if name not in _CUTTING or call.interpreter.context.in_jit is not True or call.interpreter.context.mapped:
+    """Record an array inside jit that `jnp.split` cuts into pieces along a dimension that is certainly split:
+    as each piece lies on some of the devices, XLA moves it to split it over all (JAX 0.10.2 and 0.12.0.1)."""
+    if name not in _CUTTING or call.interpreter.context.in_jit is not True:
         return
-    array, sections, axis = (call.argument(i, key) for i, key in enumerate(_CUT_BY))
-    pieces, at = as_int(sections), 0 if axis is None else as_int(axis)
-    if not isinstance(array, Array) or not array.shape or pieces is None or pieces < 2 or at is None:
+    array, given, axis = (call.argument(i, key) for i, key in enumerate(_CUT_BY))
+    at = 0 if axis is None else as_int(axis)
+    if not isinstance(array, Array) or not array.shape or at is None:
         return
-    rank = len(array.shape)
-    at = at + rank if at < 0 else at
-    found = _split(call.interpreter, array)
-    if (found is None or at not in split_by(*found)) and at == rank - 1 and array.columns is not None:
+    at = at + len(array.shape) if at < 0 else at
+    size, pieces, items = array.shape[at] if at < len(array.shape) else None, as_int(given), as_items(given)
+    if not isinstance(size, int):
+        return
+    if pieces is not None:
+        bounds: list[int | None] = (
+            [size * piece // pieces for piece in range(pieces + 1)] if pieces > 1 else []
+        )
+    else:
+        bounds = [0, *map(as_int, items or ()), size] if items else []
+    _note_cut(call.interpreter, array, at, bounds, short_name(name), call.place)
+
+
+def note_slice(interpreter: Evaluator, array: Array, key: Value, place: Place) -> None:
+    """Record an array inside jit of which a slice keeps the first elements along a dimension that is split
+    for sure: they are moved as the pieces of `jnp.split` are. Further slices of it are not recorded."""
+    if interpreter.context.in_jit is not True or not array.shape:
+        return
+    try:
+        items = [item for item in spelled(key, len(array.shape)) if not is_none(item)]
+    except Open:
+        return
+    cut = [at for at, item in enumerate(items) if item != FULL]
+    if len(cut) == 1 and isinstance(item := items[cut[0]], Slice) and _is_part(item, array.shape[cut[0]]):
+        first = is_none(item.start) or as_int(item.start) == 0
+        stop = sliced(array.shape[cut[0]], item)
+        if first and isinstance(stop, int):
+            _note_cut(interpreter, array, cut[0], [0, stop], "[]", place)
+
+
+def _note_cut(
+    interpreter: Evaluator, array: Array, at: int, bounds: Sequence[int | None], function: str, place: Place
+) -> None:
+    """Record an array that is cut into pieces, if the dimension is split, perhaps as the columns of a product
+    of which no more is known. A first part of it that is less than what a device holds is a small one."""
+    shape, found = array.shape or (), _split(interpreter, array)
+    if (found is None or at not in split_by(*found)) and at == len(shape) - 1 and array.columns is not None:
         found = known_columns(array.columns)
-    if found is None or at not in split_by(*found):
+    if found is None or at not in split_by(*found) or interpreter.context.mapped:
         return
-    size, ways = array.shape[at], product(found[0].size_of(axis) for axis in entry_axes(found[1].entries[at]))
-    if isinstance(size, int) and isinstance(ways, int) and size % (pieces * ways) == 0:
-        name, subject = short_name(name), f"`{array.name}`" if array.name else "the operand"
-        dimensions = frozenset({at})
-        note_gathered(call.interpreter, array, found, dimensions, name, call.place, subject, pieces=pieces)
+    size, ways = shape[at], product(found[0].size_of(axis) for axis in entry_axes(found[1].entries[at]))
+    known = tuple(bound for bound in bounds if bound is not None)
+    if not isinstance(size, int) or not isinstance(ways, int) or len(known) != len(bounds) or size % ways:
+        return
+    sizes = [stop - start for start, stop in itertools.pairwise(known)]
+    large = len(sizes) > 1 or sum(sizes) * ways >= size
+    if large and all(piece > 0 and piece % ways == 0 for piece in sizes):
+        subject = f"`{array.name}`" if array.name else "the operand"
+        note_gathered(interpreter, array, found, frozenset({at}), function, place, subject, bounds=known)
 
 
 #: Functions that cut an array into pieces, and their parameters.

@@ -311,10 +311,10 @@ def note_gathered(
     subject: str,
     *,
     loop: bool = False,
-    pieces: int = 0,
+    bounds: tuple[int, ...] = (),
 ) -> None:
     """Record an array of a certain layout that the compiler gathers along some dimensions for a function, or
-    cuts into pieces."""
+    cuts at some bounds."""
     interpreter.record(
         GatherUse(
             place=place,
@@ -329,7 +329,7 @@ def note_gathered(
             dtype=array.dtype,
             subject=subject,
             loop=loop,
-            pieces=pieces,
+            bounds=bounds,
         )
     )
 
