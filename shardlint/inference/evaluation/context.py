@@ -70,7 +70,8 @@ class Context:
     ``program`` is false in a function whose caller is not known, who may have set up anything. ``replaced``
     are the files of modules of which a test replaced something. ``test`` tells that a framework runs this
     as a test. ``forbidden`` are the axes of `jax.sharding.no_collectives`. ``device_axes`` are the names of
-    the devices of enclosing `pmap`s, and ``examples`` is true in a `vmap` on these. ``options`` are those of
+    the devices of enclosing `pmap`s, and ``examples`` is true in a `vmap` on these. ``looping`` is true in
+    the first round of a loop whose carry `overlays.jax.lax.loop_sums` follows. ``options`` are those of
     JAX's configuration that a block sets (see `overlays.jax.configuration`). ``deriving`` is true where a
     taint goes only as far as derivatives do, None in the rules of a custom derivative.
     """
@@ -100,6 +101,7 @@ class Context:
     forbidden: frozenset[str] = frozenset()
     device_axes: frozenset[str] = frozenset()
     examples: bool = False
+    looping: bool = False
     options: frozenset[str] = frozenset()
     deriving: bool | None = False
 

@@ -35,6 +35,8 @@ class Trait(StrEnum):
     for that of its last, of which other devices may draw other parts. KEYED: drawn with another key on each
     device, and REPLICA: given so to the body of a `pmap`; APART: the gradient by such. CUT: an array whose
     first dimension was cut into a part for each device. CENTRED: less the mean of this device's part.
+    STEADY: computed from nothing that a loop changes, CARRIED: a variable of the loop; REDUCED: the sum over
+    the devices of what is steady, ADDED: with such a sum added.
     """
 
     SPLIT = "split"
@@ -85,6 +87,10 @@ class Trait(StrEnum):
     APART = "apart"
     CUT = "cut"
     CENTRED = "centred"
+    STEADY = "steady"
+    CARRIED = "carried"
+    REDUCED = "reduced"
+    ADDED = "added"
 
 
 #: Traits of numbers that lose them unless they are only added up.
@@ -115,6 +121,10 @@ FLEETING = frozenset(
         Trait.REPLICA,
         Trait.APART,
         Trait.CENTRED,
+        Trait.STEADY,
+        Trait.CARRIED,
+        Trait.REDUCED,
+        Trait.ADDED,
     }
 )
 #: Traits of parts that are yet to be added up.

@@ -20,6 +20,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.release_queries import holds
 from shardlint.inference.overlays.jax.differentiation.custom_derivatives import differentiated
 from shardlint.inference.overlays.jax.explicit.memory_spaces import known_on_device
+from shardlint.inference.overlays.jax.lax import loop_sums
 from shardlint.inference.overlays.jax.shard_map.reduced_values import scaled_gradient
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import own_parts
 from shardlint.inference.overlays.jax.shard_map.varying import variation_of
@@ -74,7 +75,7 @@ def _gradient(with_value: bool) -> Run:
         if has_aux is not None and as_bool(has_aux) is None:
             return Unknown("a gradient, perhaps with auxiliary output")
         value, aux = _parts(result, has_aux)
-        gradients = _cotangent(call, _chosen(options, args), variation_of(value))
+        gradients = _cotangent(call, _chosen(options, args), variation_of(value), of_value=True)
         if with_value:
             return Tuple((Tuple((value, *aux)) if aux else value, gradients))
         return Tuple((gradients, *aux)) if aux else gradients
@@ -114,11 +115,12 @@ def _tangent(tree: Value) -> Value:
     return map_arrays(tree, tangent)
 
 
-def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
+def _cotangent(call: Call, argument: Value, value: Variation, *, of_value: bool = False) -> Value:
     """Return the gradient by an argument of a function whose value has this variation.
 
     It has the argument's type, with unreduced and reduced axes exchanged. If types track variation, JAX sums
     it over the axes that the value varies over and the argument does not; otherwise each device has its own.
+    ``of_value`` tells that it is of nothing but that value.
     """
     checked = call.interpreter.context.check_vma is True
     sums = checked and holds(call.interpreter, GRADIENTS_ARE_SUMMED)
@@ -141,7 +143,8 @@ def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
         if not isinstance(gradient, Array):
             return gradient
         gradient = replace(gradient.vary(unmarked(cotangent), summed - {MARK}), drawn_at=call.place)
-        return own_parts(call.interpreter, array, gradient)
+        gradient = own_parts(call.interpreter, array, gradient)
+        return loop_sums.gradient(call.interpreter, value, array, gradient) if of_value else gradient
 
     return map_arrays(argument, vary)
 

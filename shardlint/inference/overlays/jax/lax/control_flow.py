@@ -39,6 +39,7 @@ from shardlint.inference.overlays.arrays.operands import (
 )  # fmt: skip
 from shardlint.inference.overlays.jax.explicit.recording import record_operation, short_name
 from shardlint.inference.overlays.jax.explicit.type_conversion import compiled, type_of
+from shardlint.inference.overlays.jax.lax import loop_sums
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import split_of
 from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of, vary
 from shardlint.inference.overlays.jax.sharding.movement import note_loop
@@ -59,6 +60,8 @@ from shardlint.laws.transforms.varying import CONSTANT, UNKNOWN, Variation, of_e
 from shardlint.model.uses import CarryUse
 
 _COUNTER = Array((), "int32").vary(CONSTANT)
+#: Loops whose variables decide when they end.
+_ENDING = ("jax.lax.while_loop",)
 #: How often a loop's body is evaluated at most to follow a taint from carry to carry.
 _ROUNDS = 8
 #: After how many more rounds a loop's body is to have settled what its carry varies over.
@@ -193,7 +196,7 @@ def _rounds(
     if is_following(call.interpreter.context) or not manual_axes(call.interpreter.context):
         return (carry, *_followed(call, carry, body))
     checked = call.interpreter.context.check_vma is True
-    after, answer = body(begun)
+    after, answer = _first_round(call, body, begun, several and not checked and call.name not in _ENDING)
     if any(isinstance(leaf, Unknown) for leaf in leaves(after)):
         return (begun, after, answer) if checked else (carry, *body(carry))
     if _held(after) == _held(begun):
@@ -210,6 +213,21 @@ def _rounds(
             return begun, after, answer
         after, last = tree_map(_either, traced(after), traced(later)), later
     return (begun, after, answer) if checked or not several else (carry, *body(carry))
+
+
+def _first_round(
+    call: Call, body: Callable[[Value], tuple[Value, Value]], begun: Value, followed: bool
+) -> tuple[Value, Value]:
+    """Return the carry that a first round leaves behind, and what it returns besides; sums over devices
+    that the loop only adds up are recorded."""
+    interpreter = call.interpreter
+    marked = loop_sums.begun(begun) if followed and not interpreter.context.looping else None
+    if marked is None:
+        return body(begun)
+    with interpreter.within(looping=True):
+        after, answer = body(marked)
+    loop_sums.note(call, after, answer)
+    return loop_sums.ended(after), loop_sums.ended(answer)
 
 
 def _held(tree: Value) -> list[tuple[Variation, Spec | None]]:

@@ -19,6 +19,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import given
+from shardlint.inference.overlays.jax.lax import loop_sums
 from shardlint.inference.overlays.jax.shard_map.axis_order import disordered, reordered
 from shardlint.inference.overlays.jax.shard_map.collective_layouts import layout_after
 from shardlint.inference.overlays.jax.shard_map.indices.local_numbers import note_gathered
@@ -145,6 +146,7 @@ class Collective:
             told_here = any(trait in (Trait.TIMES, Trait.GRADIENT, Trait.MEANS) for trait, _ in varied.traits)
             if result.laid is not None or told_here:
                 changed = replace(changed, laid=result.laid, drawn_at=self.call.place)
+            changed = loop_sums.reduced(self.call.interpreter, self.function, self.axes, array, changed)
             if varied.axes_of(Trait.PLACES):
                 changed = replace(changed, drawn_at=array.drawn_at)
             if self.function not in ORDERED or not self.call.interpreter.context.orders:

@@ -19,6 +19,7 @@ from shardlint.inference.overlays.jax import joined_parts
 from shardlint.inference.overlays.jax.explicit import auto_layouts
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.jax.explicit.results import finish_operator
+from shardlint.inference.overlays.jax.lax import loop_sums
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.relevance import relevant
@@ -75,6 +76,7 @@ def finish_call(call: Call, result: Value) -> Value:
         found = transformed(call, call.name, found)
         note_operation(call, call.name, found)
         found = shifted(call, call.name, indexed(call, call.name, found))
+        found = loop_sums.followed(call, found)
         found = _joined(call, call.name, call.args, found)
         if not call.interpreter.context.orders or not (rule_of(call.name) or varying.computes(call.name)):
             return found
@@ -122,6 +124,7 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
             for one, other in ((x, y), (y, x)) if symbol == "*" else ((x, y),):
                 found = normalised(interpreter, symbol, one, other, found, place)
         found = rescaled(interpreter, symbol, x, y, found)
+        found = loop_sums.added(interpreter, symbol, x, y, found)
         found = shifted(call, name, indexed(call, name, found))
     if interpreter.context.orders and (symbol not in ("==", "!=") or 0 not in (as_int(x), as_int(y))):
         # The first device is the same in every order.
