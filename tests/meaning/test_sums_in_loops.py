@@ -166,7 +166,7 @@ BODIES: dict[str, bool] = {
 def test_one_sum_after_the_loop_has_the_same_numbers(run: str, body: str) -> None:
     for reduction in ("mean", "total"):
         program = f"{HEADER}one = {run.format(body, reduction, 'same')}\n"
-        said = found(program, "SHL624")
+        said = found(program, "SHL626")
         assert bool(said) == BODIES[body]
         if said:
             other = f"other = {run.format(body, 'same', reduction)}\n"
@@ -178,11 +178,11 @@ def test_one_sum_after_the_loop_has_the_same_numbers(run: str, body: str) -> Non
 def test_where_types_tell_what_varies() -> None:
     # There JAX sums gradients itself.
     program = f"{HEADER}one = on(lambda R, S, w, x: grad(w, x[0]), same, same)\n"
-    assert not found(program, "SHL624")
+    assert not found(program, "SHL626")
 
 
 def test_both_pages_end_alike() -> None:
-    assert of_pages("SHL624", "bool(np.allclose(bad.y, good.y, rtol=1e-4))")
+    assert of_pages("SHL626", "bool(np.allclose(bad.y, good.y, rtol=1e-4))")
 
 
 @pytest.mark.parametrize(("reductions", "inside"), [("mean, same", True), ("same, mean", False)])

@@ -1,4 +1,4 @@
-"""# sum-in-each-round (SHL624)
+"""# sum-in-each-round (SHL626)
 
 ## What it does
 Finds `psum` and `pmean` in the body of a `lax.scan` or `fori_loop`, in `pmap` or under `check_vma=False`,
@@ -68,7 +68,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 
 
 RULE = Rule(
-    code="SHL624",
+    code="SHL626",
     name="sum-in-each-round",
     summary="A sum over devices in each round of a loop that only adds up the results",
     docs=__doc__,
