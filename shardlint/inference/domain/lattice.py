@@ -62,7 +62,7 @@ def tagged(value: Value) -> tuple[tuple[Value, Tag], ...]:
 
 
 class Reading(NamedTuple):
-    """What a test reads, as texts, in the run of a function with the number ``scope``.
+    """The paths that a test reads, as texts, in the run of a function with the number ``scope``.
 
     ``compared`` is the text of what it compares with constants, empty for other tests.
     """

@@ -50,6 +50,9 @@ class Tests:
 
     def __init__(self) -> None:
         self._structures: dict[cst.BaseExpression, str | None] = {}
+        #: By test: the paths that it reads; and the texts of what tests compare with constants.
+        self._paths: dict[cst.BaseExpression, tuple[Path, ...]] = {}
+        self._compared: dict[cst.BaseExpression, str] = {}
         #: The values that tests read, kept alive so that their identities are not reused.
         self._read: list[Value | None] = []
         #: By scope number: tests by their text and the values they read.
@@ -84,12 +87,13 @@ class Tests:
         return NO_TAG if values is None else self._one_of(interpreter, subject, values)
 
     def _one_of(self, interpreter: Machine, subject: cst.BaseExpression, values: frozenset[Hashable]) -> Tag:
-        if _may_vary(subject):
+        compared = self._text_of(subject)
+        if not compared:
             return NO_TAG
         found = self._identity(interpreter, subject, self._reading(interpreter, subject, subject))
         scope, text, reading, *read = found
         # It may be known from a test of its truth.
-        reading = reading._replace(compared=structure(subject))
+        reading = reading._replace(compared=compared)
         return frozenset((((scope, f"{text} is one of", reading, *read), values),))
 
     def _identity(self, interpreter: Machine, test: cst.BaseExpression, reading: Reading) -> Test:
@@ -129,9 +133,17 @@ class Tests:
         self, interpreter: Machine, test: cst.BaseExpression, subject: cst.BaseExpression | None
     ) -> Reading:
         """Return what a test reads, of which ``subject`` is compared with constants."""
-        paths = [self._path(interpreter, path) for path in paths_read(test)]
-        compared = "" if subject is None or _may_vary(subject) else structure(subject)
+        if test not in self._paths:
+            self._paths[test] = tuple(paths_read(test))
+        paths = [self._path(interpreter, path) for path in self._paths[test]]
+        compared = "" if subject is None else self._text_of(subject)
         return Reading(interpreter.scope.born, frozenset(filter(None, paths)), compared)
+
+    def _text_of(self, subject: cst.BaseExpression) -> str:
+        """Return the text of what is compared with constants; empty if it may differ each time."""
+        if subject not in self._compared:
+            self._compared[subject] = "" if _may_vary(subject) else structure(subject)
+        return self._compared[subject]
 
     def _path(self, interpreter: Machine, path: Path) -> str:
         """Return a text for a path from the value that its name has now; empty if that is known."""
@@ -159,7 +171,8 @@ class Tests:
 
     def forget_nodes(self) -> None:
         """Drop the nodes of the program, some of which no longer exist."""
-        self._structures.clear()
+        for known in (self._structures, self._paths, self._compared):
+            known.clear()
 
 
 def _alike(

@@ -1,4 +1,4 @@
-"""What an expression reads: names, and what is reached from them: ``x.shape[0]``, ``config["mode"]``."""
+"""Paths that an expression reads, from names to their attributes and items: ``x.shape[0]``."""
 
 from __future__ import annotations
 

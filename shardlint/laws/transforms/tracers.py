@@ -1,5 +1,5 @@
-"""What Python cannot learn of an array that differs from device to device: the code of all of them is traced
-once, with a tracer for the array (`jax.core.Tracer`; the same on JAX 0.4.35 to 0.12.0.1)."""
+"""Questions about an array that differs from device to device, which JAX refuses to answer: the code of all
+devices is traced once, with a tracer for the array (`jax.core.Tracer`, JAX 0.10.2 and 0.12.0.1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ASKED = "jax.core.Tracer"
 
 
 class Asked(StrEnum):
-    """What is asked of an array, in words."""
+    """Questions about an array: what Python asks for, in words."""
 
     TRUTH = "the truth"
     NUMBER = "the number"
