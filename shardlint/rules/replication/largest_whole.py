@@ -103,13 +103,14 @@ def _problem(
     dimension: int,
     axes: Sequence[str],
 ) -> Problem:
+    shown = any(fact.kind == "use" for fact in largest.facts)
     return Problem(
         f"{largest.subject}, {shape_text(_sizes(largest))} {largest.dtype}, lies whole on every device, and "
         f"with it {text_of_bytes(_total(whole))} of the {text_of_bytes(_total(tree))} that are placed here; "
         f"its dimension {dimension} could be split over {names_text(axes)}, as most arrays are",
         largest.spec_place or largest.place,
         severity=Severity.INFO,
-        related=(Fact("it is placed here", largest.place),),
+        related=() if shown else (Fact("it is placed here", largest.place),),
     )
 
 
