@@ -19,25 +19,62 @@ class Anew(Enum):
     EACH_PASS = 2
 
 
-def made_anew(code: Sequence[cst.CSTNode], node: cst.CSTNode, written: bool) -> Anew:
-    """Return when the function is another that ``node`` jits, by the text around it.
+def made_anew(function: Sequence[cst.CSTNode], node: cst.CSTNode, written: bool) -> Anew:
+    """Return when the function is another that ``node`` jits, by the text of the ``function`` around it, or
+    of the module.
 
     ``node`` is a call, or a decorator. Its result is called there and not handed on, so that no later run has
-    it. ``written`` tells that the function is one of the program: what a call or an attribute returns may be
-    the same one each time. Other ones are bound methods and results of JAX's transforms.
+    it; nor does it depend on what may differ in each run. ``written`` tells that the function is one of the
+    program: what a call or an attribute returns may be the same one each time. Other ones are bound methods
+    and results of JAX's transforms.
     """
-    text = _Text([inner for outer in code for inner in walk(outer)])
-    for function in text.functions:
-        if any(one.decorator is node for one in function.decorators):
-            return Anew.EACH_RUN if text.only_calls(function.name) else Anew.NEVER
+    text = _Text([inner for outer in function for inner in walk(outer)])
+    parameters = _parameters(function[0]) if function else frozenset[str]()
+    for inner in text.functions:
+        if any(one.decorator is node for one in inner.decorators):
+            alone = text.only_calls(inner.name) and not _free_names(inner) & parameters
+            return Anew.EACH_RUN if alone else Anew.NEVER
     if not isinstance(node, cst.Call) or not node.args or node.args[0].star:
         return Anew.NEVER
     given = node.args[0].value
     derived = isinstance(given, cst.Call | cst.Attribute) and not written
-    local = isinstance(given, cst.Name) and any(one.name.value == given.value for one in text.functions)
+    names = {given.value} if isinstance(given, cst.Name) else set[str]()
+    local = [inner for inner in text.functions if inner.name.value in names]
     if not (derived or local or isinstance(given, cst.Lambda)) or not text.only_calls_result(node):
         return Anew.NEVER
-    return Anew.EACH_PASS if not local and text.is_in_loop(node) else Anew.EACH_RUN
+    read = _free_names(node).union(*map(_free_names, local))
+    if read & parameters:
+        return Anew.NEVER
+    loops = [] if local else text.loops_around(node)
+    if any(read & _set_in(loop) for loop in loops):
+        return Anew.NEVER
+    return Anew.EACH_PASS if loops else Anew.EACH_RUN
+
+
+def _parameters(node: cst.CSTNode) -> frozenset[str]:
+    """Return the parameters of a function, without the object of a method."""
+    if not isinstance(node, cst.FunctionDef | cst.Lambda):
+        return frozenset()
+    return frozenset(one.name.value for one in walk(node.params) if isinstance(one, cst.Param)) - {
+        "self",
+        "cls",
+    }
+
+
+def _free_names(node: cst.CSTNode) -> frozenset[str]:
+    """Return the names that a node reads, except for the parameters of functions in it."""
+    nodes = list(walk(node))
+    others = {id(one.attr) for one in nodes if isinstance(one, cst.Attribute)}
+    own = frozenset[str]().union(*(_parameters(one) for one in nodes))
+    return frozenset(one.value for one in nodes if isinstance(one, cst.Name) and id(one) not in others) - own
+
+
+def _set_in(loop: cst.For | cst.While) -> frozenset[str]:
+    """Return the names that a loop may set."""
+    targets = [
+        one.target for one in walk(loop) if isinstance(one, cst.For | cst.AssignTarget | cst.NamedExpr)
+    ]
+    return frozenset(one.value for target in targets for one in walk(target) if isinstance(one, cst.Name))
 
 
 class _Text:
@@ -49,10 +86,10 @@ class _Text:
         self._called = {id(one.func) for one in nodes if isinstance(one, cst.Call)}
         self._shared = any(isinstance(one, cst.Global | cst.Nonlocal) for one in nodes)
 
-    def is_in_loop(self, node: cst.CSTNode) -> bool:
-        """Return whether a loop evaluates a node in each pass."""
-        loops = [one.body for one in self._nodes if isinstance(one, cst.For | cst.While)]
-        return any(inner is node for body in loops for inner in walk(body))
+    def loops_around(self, node: cst.CSTNode) -> list[cst.For | cst.While]:
+        """Return the loops that evaluate a node in each pass."""
+        loops = [one for one in self._nodes if isinstance(one, cst.For | cst.While)]
+        return [loop for loop in loops if any(inner is node for inner in walk(loop.body))]
 
     def only_calls_result(self, node: cst.Call) -> bool:
         """Return whether what a call returns is called at once, or held by a variable that is only called."""
