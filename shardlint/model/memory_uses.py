@@ -56,7 +56,7 @@ class GatherUse(Use):
 
     ``spec`` certainly splits the array along ``dimensions``. ``loop``: the function takes it slice by slice
     along the first one; ``bounds``: it cuts the array there along it into pieces, which are not gathered, but
-    split over the same devices anew.
+    split over the same devices anew. ``partly``: of the other dimensions nothing is known.
     """
 
     function: str
@@ -68,6 +68,7 @@ class GatherUse(Use):
     subject: str
     loop: bool = False
     bounds: tuple[int, ...] = ()
+    partly: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

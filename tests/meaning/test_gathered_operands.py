@@ -114,6 +114,62 @@ def test_functions_of_the_host_get_whole_arrays(call: str) -> None:
     assert not told(call, "array('x')", jitted=False)
 
 
+#: What computes rows from rows ``v``, and a matrix ``m``, so that the rows are split as they came.
+ROWS = (
+    "v @ m", "jax.nn.relu(v @ m + 1)", "jax.nn.softmax(v)", "v / v.sum(-1, keepdims=True)",
+    "v - v.max(1)[:, None]", "jax.vmap(lambda r: r @ m)(v)", "jax.vmap(lambda r: jnp.sort(r))(v)",
+    "jax.vmap(lambda r, s: r + s[jnp.argmax(s)], (0, 0))(v, v)",
+    "jax.vmap(lambda r: lax.scan(lambda c, e: (c + e, c * e), 0.0, r)[1])(v)",
+    "jax.vmap(lambda r: jax.random.normal(jax.random.key(jnp.argmax(r)), (16,)))(v)",
+    "jax.vmap(lambda r: lax.cond(r[0] > 0, jnp.sin, jnp.cos, r))(v)",
+    "jax.grad(lambda m: ((v @ m).sum(), v @ m), has_aux=True)(m)[1]",
+    "jax.value_and_grad(lambda m: ((v @ m).sum(), jnp.tanh(v @ m)), has_aux=True)(m)[0][1]",
+    "jax.checkpoint(jnp.sin)(v)", "v[:, ::-1]",
+)  # fmt: skip
+#: What the compiler lays out anew, or as it chooses.
+OTHERS = (
+    "jax.vmap(lambda r: jnp.ones(16))(v)",
+    "v[::-1]",
+    "lax.with_sharding_constraint(v, whole)",
+    "v @ v.T @ m",
+)
+GIVEN = (
+    "jax.debug.callback(print, v)", "jax.debug.print('{}', v)",
+    "jax.experimental.io_callback(print, None, v)",
+    "v = jax.pure_callback(np.asarray, jax.ShapeDtypeStruct(v.shape, v.dtype), v)",
+)  # fmt: skip
+
+
+def test_rows_that_are_computed_are_gathered_for_the_host() -> None:
+    rng, said = random.Random(21), 0
+    for _ in range(CASES):
+        spec, layout = rng.choice(("'x'", "'y'", "('x', 'y')")), rng.choice(("", "None, 'x'"))
+        steps = [*rng.choices(ROWS, k=2), *rng.choices(OTHERS, k=rng.random() < 0.2)]
+        rng.shuffle(steps)
+        body = "".join(f"    v = {step}\n" for step in steps)
+        program = (
+            f"{HEADER}whole = NamedSharding(mesh, P())\n@jax.jit\ndef f(v, m):\n{body}"
+            f"    {rng.choice(GIVEN)}\n    return v\n"
+            f"v, m = array({spec}, shape=(64, 16)), array({layout}, shape=(16, 16))\n"
+        )
+        target = ".".join(map(str, jax.__version_info__))
+        findings = check(f"{program}f(v, m)\n", target=target, preview=True)
+        texts = [finding.message for finding in findings if finding.code == "SHL618"]
+        if any("debug" in text or "callback" in text for text in texts):
+            said += 1
+            assert value(program, "'all-gather' in f.lower(v, m).compile().as_text()"), program
+    assert said > CASES // 4
+
+
+def test_one_number_a_row_is_no_matter_to_see() -> None:
+    assert not told("(jax.debug.print('{}', v.sum(-1)), v)[1]", "array('x', shape=(64, 16))")
+    assert not told("(jax.debug.print('{}', v.mean()), v)[1]", "array('x', shape=(64, 16))")
+    assert told(
+        "jax.pure_callback(np.sin, jax.ShapeDtypeStruct((64,), v.dtype), v.sum(-1))",
+        "array('x', shape=(64, 16))",
+    )
+
+
 #: Calls whose operand is not gathered, along a dimension that is split, as far as its parts allow.
 KEPT = {
     "jnp.cumsum(v, 0)": (None, "y"),

@@ -5,7 +5,8 @@ Finds operations along a dimension that is split over devices for which the comp
 on each of them: Fourier transforms, decompositions of matrices, cumulative sums, slices at a position that
 the data decide, which are read, or written with more than one row (a cache that is split over its length),
 and slices of several rows at a fixed position, written by `.at[...]`; arrays that a compiled function gives
-to a callback on the host (`jax.pure_callback`, `jax.debug.print`), which gets them whole; and arguments that
+to a callback on the host (`jax.pure_callback`, `jax.debug.print`), which gets them whole, what was computed
+from them row by row included; and arguments that
 `vmap` maps a `shard_map` over along a split dimension, without `spmd_axis_name`. From 64 MiB on
 (`max-replicated-bytes` sets the limit) it is a warning, below that an information, as are arrays that
 `jnp.split` cuts into pieces along a split dimension, or a slice from the start on (`qkv[..., :width]`): a
@@ -87,15 +88,16 @@ def check(use: GatherUse, settings: RuleSettings) -> Iterable[Problem]:
         yield _cut(use)
         return
     total = None if isinstance(use.shape, Unknown) else array_bytes(use.shape, use.dtype)
-    sent = None if total is None else sent_whole(use, total)
+    sent = None if total is None or use.partly else sent_whole(use, total)
     size = "" if total is None else f", {size_text(total)},"
     cost = "" if sent is None else f", for which each sends {size_text(sent)}"
     large = total is not None and total >= settings.replicated_bytes
     what = "an index" if use.function == "[]" else f"`{use.function}`"
     if use.function == MAPPED_SHARD_MAP:
         what = "`vmap` of a `shard_map` without spmd_axis_name"
+    held = "split" if use.partly else "laid out"
     yield Problem(
-        f"{use.subject} is laid out as {use.spec}, and {what} does not work on parts along "
+        f"{use.subject} is {held} as {use.spec}, and {what} does not work on parts along "
         f"{_dimensions_text(use.dimensions)}: the array{size} is gathered on each device{cost}",
         use.place,
         severity=Severity.WARNING if large else Severity.INFO,

@@ -17,10 +17,10 @@ from shardlint.inference.overlays.pytrees.prefixes import arrays_in, untyped
 from shardlint.inference.overlays.registry import Transfer
 
 
-def _note(call: Call, given: Iterable[Value]) -> None:
+def _note(call: Call, given: Iterable[Value], *, small: bool = True) -> None:
     lose_code(*call.args, *call.kwargs.values())
     for array in (array for value in given for array in arrays_in(value)):
-        note_gathered_by_host(call, array)
+        note_gathered_by_host(call, array, small=small)
 
 
 def _callback(call: Call) -> Value:
@@ -37,7 +37,8 @@ def _debug(call: Call) -> Value:
     note_ordered(call)
     if "partitioned" in options:
         return Const(None)
-    _note(call, [*call.args[1:], *(value for key, value in call.kwargs.items() if key not in options)])
+    given = [*call.args[1:], *(value for key, value in call.kwargs.items() if key not in options)]
+    _note(call, given, small=False)
     return Const(None)
 
 

@@ -16,7 +16,13 @@ from shardlint.inference.overlays.arrays.column_products import contracted, mult
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.gathered_operands import note_cut, note_operand
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Rule, Trace
-from shardlint.inference.overlays.jax.explicit.rules import contractions, elementwise, joining, slicing
+from shardlint.inference.overlays.jax.explicit.rules import (
+    contractions,
+    elementwise,
+    joining,
+    reductions,
+    slicing,
+)
 from shardlint.inference.overlays.jax.explicit.rules import layout as rearranging
 from shardlint.inference.overlays.jax.explicit.rules.einsum import einsum
 from shardlint.inference.overlays.jax.operations import rule_of
@@ -89,6 +95,16 @@ _UPDATING: tuple[Rule, ...] = (
 )
 #: Those of products that have a row for each of their first operand, if the second is a matrix.
 _PRODUCTS: tuple[Rule, ...] = (contractions.matmul, contractions.dot)
+#: Those of functions that reduce along some dimensions, or compare along one, and keep the others.
+_REDUCING: tuple[Rule, ...] = (
+    reductions.reduction,
+    reductions.mean,
+    reductions.variance,
+    reductions.logsumexp,
+    reductions.norm,
+    reductions.softmax,
+    reductions.arg_extreme,
+)
 #: Layers whose result has a row for each of their operand.
 LAYERS = tuple(
     f"{library}.{layer}"
@@ -118,7 +134,7 @@ def followed(call: Call, name: str, result: Value) -> Value:
             return rows
     if rule is einsum:
         result = contracted(call, result)
-    if rule in CONTRACTIONS:
+    if rule in CONTRACTIONS or rule in _REDUCING:
         return as_far_as_known(call, name, result)
     if rule in _UPDATING and len(call.args) > 1:
         return updated(call.interpreter, call.args[0], result, call.args[1], call.place)

@@ -5,7 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from shardlint.inference.domain.values import Array, ShardingValue, Slice, Value, as_int, as_items, is_none
+from shardlint.inference.domain.values import (
+    Array,
+    MeshValue,
+    ShardingValue,
+    Slice,
+    SpecValue,
+    Value,
+    as_int,
+    as_items,
+    is_none,
+)
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.indexing import sliced
@@ -17,7 +27,7 @@ from shardlint.inference.overlays.jax.lax.shapes import is_data
 from shardlint.inference.overlays.jax.operations import operation_of
 from shardlint.inference.overlays.jax.sharding.movement import known_columns, layout, note_gathered, split_by
 from shardlint.laws.core.dims import Dim, product
-from shardlint.laws.core.values import Mesh, Spec, entry_axes
+from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
 from shardlint.model.spans import Place
 
 
@@ -146,11 +156,29 @@ def _is_part(item: Value, size: Dim) -> bool:
     return isinstance(rows, int) and isinstance(size, int) and 1 < rows < size
 
 
-def note_gathered_by_host(call: Call, array: Array) -> None:
-    """Record an array that a function on the host gets whole, if it is certainly split inside jit."""
-    found = _split(call.interpreter, array) if call.interpreter.context.in_jit is True else None
-    if found is not None:
-        _note(call.interpreter, array, found, split_by(*found), short_name(call.name), call.place)
+def note_gathered_by_host(call: Call, array: Array, *, small: bool = True) -> None:
+    """Record an array that a function on the host gets whole, if it is certainly split inside jit.
+
+    Of what is computed row by row, the rows may be all that is known to be split (JAX 0.10.2 and 0.12.0.1);
+    without ``small``, one number a row is no matter.
+    """
+    context = call.interpreter.context
+    if context.in_jit is not True or context.mapped or not (small or len(array.shape or (0, 0)) > 1):
+        return
+    found = _split(call.interpreter, array)
+    partly = found is None and array.shape is not None
+    found = _known_parts(array) if partly else found
+    if found is not None and (split := split_by(*found)):
+        subject, name = f"`{array.name}`" if array.name else "the operand", short_name(call.name)
+        note_gathered(call.interpreter, array, found, split, name, call.place, subject, partly=partly)
+
+
+def _known_parts(array: Array) -> tuple[Mesh, Spec] | None:
+    """Return mesh and spec of an array inside jit, as far as the compiler does not choose."""
+    home = array.laid
+    if home is None or not isinstance(home.mesh, MeshValue) or set(home.mesh.mesh.types) != {AxisType.AUTO}:
+        return None
+    return known_columns(home) if isinstance(home.spec, SpecValue) else None
 
 
 def _split(interpreter: Evaluator, array: Array) -> tuple[Mesh, Spec] | None:

@@ -136,11 +136,14 @@ def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -
     alike = all(one.laid == first and one.shape == result.shape for one in arrays)
     if alike and interpreter.context.in_jit is True:
         return replace(result, laid=first)
-    split = [
-        one for one in arrays if len(one.shape or ()) == len(result.shape or ()) and _rows(one) is not None
-    ]
-    alike = all(_rows(one) == _rows(split[0]) and one.shape == split[0].shape for one in split)
-    return keeping_rows(interpreter, result, split[0]) if split and alike else result
+    split = [(one, rows) for one in arrays if _ranks_alike(one, result) and (rows := _rows(one)) is not None]
+    kinds = [(home.mesh, entry, (one.shape or ())[:1]) for one, (home, entry) in split]
+    alike = all(kind == kinds[0] for kind in kinds)
+    return keeping_rows(interpreter, result, split[0][0]) if split and alike else result
+
+
+def _ranks_alike(one: Array, other: Array) -> bool:
+    return len(one.shape or ()) == len(other.shape or ())
 
 
 def updated(interpreter: Evaluator, array: Value, result: Value, new: Value, place: Place) -> Value:
@@ -312,6 +315,7 @@ def note_gathered(
     *,
     loop: bool = False,
     bounds: tuple[int, ...] = (),
+    partly: bool = False,
 ) -> None:
     """Record an array of a certain layout that the compiler gathers along some dimensions for a function, or
     cuts at some bounds."""
@@ -330,6 +334,7 @@ def note_gathered(
             subject=subject,
             loop=loop,
             bounds=bounds,
+            partly=partly,
         )
     )
 

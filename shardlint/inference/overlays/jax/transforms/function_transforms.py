@@ -36,7 +36,7 @@ from shardlint.inference.overlays.jax.transforms.spmd_axis_name import (
     refuse_reshards,
 )
 from shardlint.inference.overlays.jax.transforms.stacked_copies import CUT, KEYED, holds_keyed, note_dropped
-from shardlint.inference.overlays.jax.transforms.vmap_arguments import mapped_axes, refuse_mapping
+from shardlint.inference.overlays.jax.transforms.vmap_arguments import mapped_axes, refuse_mapping, with_rows
 from shardlint.inference.overlays.pytrees.prefixes import (
     arrays_at,
     arrays_in,
@@ -188,7 +188,10 @@ def _mapped(
             note_multiplied(call, array, (mapped.axis,), name, "inside pmap")
             note_means(call, array, (Trait.MEANS, Trait.GRADIENT), {mapped.axis: size}, name, "jax.pmap")
         note_dropped(call, result, out_axes, mapped.axis, function_name(function))
-    return _put_axis(result, out_axes, size, mapped)
+    stacked = _put_axis(result, out_axes, size, mapped)
+    if over_devices or as_int(out_axes) != 0 or options.get("axis_name") or options.get("spmd_axis_name"):
+        return stacked
+    return with_rows(call, function, call.args, axes, args, stacked)
 
 
 def _named(

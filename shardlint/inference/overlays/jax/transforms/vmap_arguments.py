@@ -1,4 +1,5 @@
-"""The mapped arguments of `vmap` and `pmap`, judged before the function is evaluated."""
+"""The mapped arguments of `vmap` and `pmap`: judged before the function is evaluated, and what their layout
+tells of the results."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ from shardlint.inference.domain.values import (
     Integer,
     LibraryObject,
     ListValue,
+    ShardingValue,
+    SpecValue,
     Tuple,
     Value,
     as_dim,
@@ -21,10 +24,13 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import axes_along
+from shardlint.inference.overlays.jax.sharding.movement import OPEN, known_part, split_by
+from shardlint.inference.overlays.jax.transforms.taint import following, is_following, is_marked, marked
 from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in, map_arrays, scalar
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import Spec
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.core.witness_data import (
     ANY_FUNCTION,
@@ -36,6 +42,7 @@ from shardlint.laws.core.witness_data import (
 )
 from shardlint.laws.transforms.varying import NO_AXES, Axes
 from shardlint.laws.transforms.vmap import Leaf, judge_mapped, judge_over_devices
+from shardlint.support.lazy_dataclass import replace
 
 
 def refuse_mapping(
@@ -139,3 +146,63 @@ def _axes(tree: Value, axis: Value) -> Axes:
             if array.shape is not None and -len(array.shape) <= number < len(array.shape)
         ]
     )
+
+
+# -- rows of results ---------------------------------------------------------------------------------------
+
+
+def with_rows(
+    call: Call,
+    function: Value,
+    whole: Sequence[Value],
+    axes: Sequence[Value],
+    one: Sequence[Value],
+    result: Value,
+) -> Value:
+    """Return the results of a `vmap` inside jit, stacked along their first dimension, with the layout of
+    their rows.
+
+    What certainly depends on arrays that are split along the dimension that is mapped over is computed where
+    each example lies (JAX 0.10.2 and 0.12.0.1), if all that is mapped over lies so. ``one`` are the arguments
+    for one example; the function is evaluated once more to find out what depends on them.
+    """
+    context = call.interpreter.context
+    if context.in_jit is not True or context.mapped or call.kwargs or is_following(context):
+        return result
+    homes = [
+        _rows_along(array, axis)
+        for arg, axis in zip(whole, axes, strict=True)
+        if not is_none(axis)
+        for array in arrays_in(arg)
+        if array.made is None
+    ]
+    home = homes[0] if homes else None
+    if home is None or any(other is None or other.spec != home.spec for other in homes):
+        return result
+    if any(other is None or other.mesh != home.mesh for other in homes):
+        return result
+    given = [arg if is_none(axis) else marked(arg) for arg, axis in zip(one, axes, strict=True)]
+    with following(call.interpreter, mapped=True):
+        again = call.interpreter.call(function, given, {}, call.place)
+    depends = {path for array, path in arrays_at(again) if is_marked(array)}
+
+    def lay(array: Array, path: str) -> Array:
+        if path not in depends or not array.shape or array.laid is not None:
+            return array
+        assert isinstance(home.spec, SpecValue)
+        entries = (*home.spec.spec.entries, *(OPEN,) * (len(array.shape) - 1))
+        return replace(array, laid=replace(home, spec=SpecValue(Spec(entries))))
+
+    return map_arrays(result, lay)
+
+
+def _rows_along(array: Array, axis: Value) -> ShardingValue | None:
+    """Return what certainly splits an array along a dimension, as the layout of a vector; None if nothing
+    does, or it is not known."""
+    known, number, home = known_part(array), as_int(axis), array.laid
+    if known is None or home is None or number is None or not array.shape:
+        return None
+    at = number % len(array.shape)
+    if at not in split_by(*known):
+        return None
+    return replace(home, spec=SpecValue(Spec((known[1].entries[at],))))
