@@ -28,14 +28,17 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.movement import certain_layout
+from shardlint.inference.overlays.jax.transforms.taint import following
 from shardlint.inference.overlays.pytrees.nodes import is_whole, parts
-from shardlint.inference.overlays.pytrees.prefixes import arrays_in
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, traced
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Mesh, Spec
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.laws.transforms.donation import Buffer, Kept, deleted, unusable
-from shardlint.model.uses import Fact
+from shardlint.model.spans import Place
+from shardlint.model.uses import CallUse, Fact, Use
+from shardlint.support.lazy_dataclass import dataclass
 
 
 def note_donated(
@@ -120,6 +123,95 @@ def _record(made: Call, called: Call, option: str, name: str, lost: int) -> None
     facts = [Fact("it is called here", called.place)] if called.place is not place else []
     silent = f"`{name}` is donated, but no result has the size of {text_of_bytes(lost)} of it"
     record_of_value(called.interpreter, "jax.jit(donate)", Accepted(), place, facts=facts, silent=silent)
+
+
+# -- donated inside ----------------------------------------------------------------------------------------
+#
+# A jitted function that another one calls is a part of the other's program, for which what it is donated has
+# no meaning: its caller keeps the arrays (`is_deleted()` is false, JAX 0.10.2 and 0.12.0.1). Outside of any
+# jit, `vmap` and `grad` of it do delete them.
+
+#: The event that a jitted function is called inside another and is donated arguments.
+INSIDE = "jax.jit(donate inside)"
+#: What is said of a function whose caller does not donate what it gives away.
+IGNORED = "jax.jit(donation ignored)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """A call inside a jitted function, of another that is donated some arguments."""
+
+    function: str
+    place: Place
+    donated: tuple[Array, ...]
+
+
+def note_inside(made: Call, called: Call, function: str, names: Sequence[str], args: Sequence[Value]) -> None:
+    """Record that a function is donated arguments inside another, or tell those for which it is followed."""
+    positions = [index for index in chosen(made, names) if index < len(args)]
+    if not positions or called.interpreter.context.in_jit is not True or called.opaque:
+        return
+    watched = called.interpreter.context.watched
+    if watched is None:
+        record_of_value(called.interpreter, INSIDE, Accepted(), called.place)
+        return
+    trees = [args[index] for index in positions]
+    if all(map(is_known, trees)):
+        donated = tuple(array for tree in trees for array in arrays_in(tree))
+        watched.append(_Inside(function, called.place, donated))
+
+
+def note_ignored(
+    made: Call,
+    called: Call,
+    function: Value,
+    label: str,
+    names: Sequence[str],
+    args: Sequence[Value],
+    seen: Sequence[Value],
+    result: Value,
+    body: Sequence[Use],
+) -> None:
+    """Record arguments of a jitted function that it gives away to others inside as they are, while it is not
+    donated them itself, though its results could take them.
+
+    ``seen`` are the arguments ``args`` as the body receives them; ``body`` are the uses in it.
+    """
+    results = _buffers(result, placed=True)
+    if not results or not any(isinstance(use, CallUse) and use.function == INSIDE for use in body):
+        return
+    found: list[object] = []
+    with following(called.interpreter, watched=found):
+        called.interpreter.call(
+            function, seen, {k: traced(v) for k, v in called.kwargs.items()}, called.place
+        )
+    own = chosen(made, names)
+    owners = {
+        id(array): index
+        for index, (arg, trace) in enumerate(zip(args, seen, strict=True))
+        if index not in own and not any(array.numpy or array.struct for array in arrays_in(arg))
+        for array in arrays_in(trace)
+    }
+    taken = [
+        buffer for index in own if index < len(args) for buffer in _buffers(args[index], placed=False) or ()
+    ]
+    for inside in (one for one in found if isinstance(one, _Inside)):
+        kept = [(owners[id(array)], array) for array in inside.donated if id(array) in owners]
+        buffers = [Buffer(a.shape, a.dtype, certain_layout(a)) for _, a in kept if a.shape is not None]
+        idle = unusable([*taken, *buffers], results)
+        reused = sum(one.count or 0 for at, one in enumerate(buffers, len(taken)) if at not in (idle or ()))
+        total = sum(one.count or 0 for one in buffers)
+        if idle is not None and total and 2 * reused > total:
+            given = [
+                names[at] if at < len(names) else f"argument {at}" for at in sorted({at for at, _ in kept})
+            ]
+            listed = " and ".join(f"`{name}`" for name in given)
+            silent = (
+                f"`{inside.function}` is donated {listed} inside `{label}`, which is not: "
+                f"{text_of_bytes(reused)} are kept"
+            )
+            facts = [Fact("it is given away here", inside.place)]
+            record_of_value(called.interpreter, IGNORED, Accepted(), made.place, facts=facts, silent=silent)
 
 
 # -- given twice -----------------------------------------------------------------------------------------

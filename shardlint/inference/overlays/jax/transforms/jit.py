@@ -45,7 +45,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
 )
 from shardlint.inference.overlays.jax.transforms import jit_results
 from shardlint.inference.overlays.jax.transforms.ahead_of_time import ahead_of_time
-from shardlint.inference.overlays.jax.transforms.donation import note_donated
+from shardlint.inference.overlays.jax.transforms.donation import note_donated, note_ignored, note_inside
 from shardlint.inference.overlays.jax.transforms.given_away import (
     deleted_arguments,
     has_mesh,
@@ -136,6 +136,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         interpreter, args = inner.interpreter, list(inner.args)
         if is_set(interpreter, DISABLE_JIT) and calls(inner):
             return interpreter.call(function, args, inner.kwargs, inner.place, inner.opaque)
+        note_inside(call, inner, function_name(function), interpreter.parameter_names(function), args)
         before = len(interpreter.uses)
         dynamic = None if static is None else [i for i in range(len(args)) if i not in static[0]]
         names = frozenset() if static is None else static[1]
@@ -194,6 +195,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 traces = (*(seen[i] for i in dynamic or ()), *kwargs.values())
                 note_captured(inner, function_name(function), traces, tuple(body), evaluate)
                 note_donated(call, inner, names, received, result)
+                note_ignored(call, inner, function, function_name(function), names, args, seen, result, body)
                 note_given(inner, function_name(function), names, args, received, after)
                 if not given(in_shardings):
                     note_given_again(inner, function_name(function), args, received)
