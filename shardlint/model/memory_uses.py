@@ -57,6 +57,7 @@ class GatherUse(Use):
     ``spec`` certainly splits the array along ``dimensions``. ``loop``: the function takes it slice by slice
     along the first one; ``bounds``: it cuts the array there along it into pieces, which are not gathered, but
     split over the same devices anew. ``partly``: of the other dimensions nothing is known.
+    ``chosen``: outside of jit, it returns those elements that the data choose.
     """
 
     function: str
@@ -69,6 +70,7 @@ class GatherUse(Use):
     loop: bool = False
     bounds: tuple[int, ...] = ()
     partly: bool = False
+    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

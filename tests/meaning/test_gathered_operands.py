@@ -371,3 +371,41 @@ def test_transforms_in_parts_since_0_12() -> None:
 
 def test_both_pages_write_the_same() -> None:
     assert of_pages("SHL618", "bool(np.array_equal(bad.cache, good.cache))")
+
+
+#: What picks elements of an array outside of jit, its spec, and whether they lie along what was split.
+CHOICES = {
+    "v[keep]": {"'x'": True, "'x', 'y'": True, "None, 'y'": False, "": False},
+    "v[np.asarray(keep)]": {"'x'": True, "None, 'y'": False},
+    "v[v > 0]": {"'x'": True, "None, 'y'": True, "": False},
+    "v[:, columns]": {"'x'": False, "'x', 'y'": True},
+    "jnp.compress(keep, v, axis=0)": {"'y'": True, "None, 'x'": False},
+    "jnp.compress(keep, v, 0)": {"'x', 'y'": True},
+    "jnp.nonzero(v)[0]": {"'x'": True, "": False},
+    "jnp.flatnonzero(v)": {"None, 'x'": True},
+    "jnp.argwhere(v)": {"'x'": True},
+    "jnp.where(v > 0)[1]": {"'x'": True, "": False},
+    "jnp.unique(v)": {"('x', 'y')": True},
+    "jnp.extract(v > 0, v)": {"'x'": True},
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_elements_that_the_data_choose(choice: str) -> None:
+    for spec, loses in CHOICES[choice].items():
+        operand = f"array(*({spec}{',' if spec else ''}), shape=(64, 16))"
+        masks = "keep, columns = array(shape=(64,)) > 0, jnp.arange(16) < 12"
+        program = f"{HEADER}v = {operand}\n{masks}\nw = {choice}\n"
+        assert bool(found(program, "SHL618")) == loses, spec
+        after = value(program, "str(w.sharding.spec)")
+        axes = {axis for axis in "xy" if f"'{axis}'" in spec}
+        assert any(f"'{axis}'" not in after for axis in axes) == loses, (spec, after)
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["v[jnp.array([0, 1])]", "jnp.nonzero(v, size=8)", "jnp.where(v > 0, v, 0)", "np.asarray(v)[keep]"],
+)
+def test_nothing_is_chosen_by_the_data(call: str) -> None:
+    program = f"{HEADER}v = array('x', shape=(64, 16))\nkeep = np.arange(64) > 3\nw = {call}\n"
+    assert not found(program, "SHL618")

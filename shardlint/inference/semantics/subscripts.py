@@ -40,7 +40,7 @@ from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.arrays.methods import index
 from shardlint.inference.overlays.jax import joined_parts
 from shardlint.inference.overlays.jax.explicit.auto_layouts import as_far_as_known
-from shardlint.inference.overlays.jax.explicit.gathered_operands import note_index, note_slice
+from shardlint.inference.overlays.jax.explicit.gathered_operands import note_index, note_mask, note_slice
 from shardlint.inference.overlays.jax.explicit.results import finish_index
 from shardlint.inference.overlays.jax.shard_map.axis_order import chosen
 from shardlint.inference.overlays.jax.shard_map.indices.global_indices import indexed
@@ -85,6 +85,7 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
         else:
             note_index(interpreter, receiver, key, place)
             note_slice(interpreter, receiver, key, place)
+            note_mask(interpreter, receiver, key, place)
             made = as_far_as_known(call, "[]", made)
         if receiver.joined is not None and isinstance(made, Array):
             made = joined_parts.followed(call, "[]", (receiver, key), made, split_of(made))

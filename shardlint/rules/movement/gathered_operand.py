@@ -8,7 +8,8 @@ and slices of several rows at a fixed position, written by `.at[...]`; arrays th
 to a callback on the host (`jax.pure_callback`, `jax.debug.print`), which gets them whole, what was computed
 from them row by row included; and arguments that
 `vmap` maps a `shard_map` over along a split dimension, without `spmd_axis_name`. From 64 MiB on
-(`max-replicated-bytes` sets the limit) it is a warning, below that an information, as are arrays that
+(`max-replicated-bytes` sets the limit) it is a warning, below that an information, as are elements that a
+mask (`x[mask]`, `jnp.compress`, `jnp.unique`) picks outside of jit, which are not split, and arrays that
 `jnp.split` cuts into pieces along a split dimension, or a slice from the start on (`qkv[..., :width]`): a
 weight that holds gate and up side by side, or what was multiplied with it. Each piece lies on some of the
 devices, and parts of it move to the others.
@@ -87,6 +88,9 @@ def check(use: GatherUse, settings: RuleSettings) -> Iterable[Problem]:
     if use.bounds:
         yield _cut(use)
         return
+    if use.chosen:
+        yield _chosen(use)
+        return
     total = None if isinstance(use.shape, Unknown) else array_bytes(use.shape, use.dtype)
     sent = None if total is None or use.partly else sent_whole(use, total)
     size = "" if total is None else f", {size_text(total)},"
@@ -117,6 +121,19 @@ def _cut(use: GatherUse) -> Problem:
     else:
         text = f"`{use.function}` cuts {use.subject} into {pieces} pieces {cut}: each lies on some"
     text += f", and moves to be split over all{moved}"
+    return Problem(text, use.place, severity=Severity.INFO)
+
+
+def _chosen(use: GatherUse) -> Problem:
+    """Report an array outside of jit of which the data choose some elements."""
+    what = "a mask" if use.function == "[]" else f"`{use.function}`"
+    whole = len(use.dimensions) == sum(bool(entry_axes(entry)) for entry in use.spec.entries)
+    along = f"they are not split along {_dimensions_text(use.dimensions)}"
+    text = (
+        f"{use.subject} is laid out as {use.spec}, and outside of jit {what} picks elements as the data "
+        f"decide: {'each device holds all of them' if whole else along}, and a jitted function that gets "
+        "them is compiled for each number of them"
+    )
     return Problem(text, use.place, severity=Severity.INFO)
 
 

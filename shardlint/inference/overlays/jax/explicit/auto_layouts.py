@@ -14,7 +14,7 @@ from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Value
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.overlays.arrays.column_products import contracted, multiplied
 from shardlint.inference.overlays.arrays.operands import Stop
-from shardlint.inference.overlays.jax.explicit.gathered_operands import note_cut, note_operand
+from shardlint.inference.overlays.jax.explicit.gathered_operands import note_choice, note_cut, note_operand
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Rule, Trace
 from shardlint.inference.overlays.jax.explicit.rules import (
     contractions,
@@ -254,6 +254,7 @@ def _made_of_made(call: Call) -> Place | None:
 def followed_eagerly(call: Call, name: str, result: Value) -> Value:
     """Return the result of a function outside of jit where its operands certainly lie."""
     note_operand(call, name)
+    note_choice(call, name)
     rule = rule_of(name)
     if rule in (elementwise.cast, elementwise.first_operand):
         return lying_alike(result, call.args[:1]) if "device" not in call.kwargs else result

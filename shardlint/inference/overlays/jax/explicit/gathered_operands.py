@@ -11,6 +11,7 @@ from shardlint.inference.domain.values import (
     ShardingValue,
     Slice,
     SpecValue,
+    Tuple,
     Value,
     as_int,
     as_items,
@@ -19,7 +20,8 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.indexing import sliced
-from shardlint.inference.overlays.arrays.operands import Stop
+from shardlint.inference.overlays.arrays.operands import Stop, given
+from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.jax.explicit.primitives import Open
 from shardlint.inference.overlays.jax.explicit.recording import short_name
 from shardlint.inference.overlays.jax.explicit.rules.indexing import FULL, kind_of, spelled
@@ -179,6 +181,65 @@ def _known_parts(array: Array) -> tuple[Mesh, Spec] | None:
     if home is None or not isinstance(home.mesh, MeshValue) or set(home.mesh.mesh.types) != {AxisType.AUTO}:
         return None
     return known_columns(home) if isinstance(home.spec, SpecValue) else None
+
+
+# -- elements that the data choose -------------------------------------------------------------------------
+#
+# Outside of jit a mask is read on the host, and what it picks along a dimension that is split lies whole on
+# all devices along it, in a shape of its own (JAX 0.10.2 and 0.12.0.1; on one device, if it picks nothing).
+
+#: Functions that return what the data choose among all elements of an operand, and its position.
+_CHOOSING = {
+    **dict.fromkeys(
+        (f"jax.numpy.{name}" for name in ("nonzero", "flatnonzero", "argwhere", "unique", "where")), 0
+    ),
+    "jax.numpy.extract": 1,
+    "jax.numpy.compress": 1,
+}
+
+
+def note_mask(interpreter: Evaluator, array: Array, key: Value, place: Place) -> None:
+    """Record an array outside of jit of which a mask picks what lies along a dimension that is split."""
+    if not runs_eagerly(interpreter) or not array.shape:
+        return
+    at, masked = 0, frozenset[int]()
+    for item in key.items if isinstance(key, Tuple) else (key,):
+        if isinstance(item, Array) and item.dtype == "bool" and item.shape and not masked:
+            masked = frozenset(range(at, at + len(item.shape)))
+            at += len(item.shape)
+        elif isinstance(item, Slice) and all(map(is_none, (item.start, item.stop, item.step))):
+            at += 1
+        else:
+            return
+    _note_chosen(interpreter, array, masked, "[]", place)
+
+
+def note_choice(call: Call, name: str) -> None:
+    """Record an array outside of jit among whose elements a function returns those that the data choose."""
+    if name not in _CHOOSING or not runs_eagerly(call.interpreter) or given(call.kwargs.get("size")):
+        return
+    operands = len(call.args) + len(call.kwargs.keys() & {"x", "y", "_x", "_y"})
+    array = call.args[_CHOOSING[name]] if len(call.args) > _CHOOSING[name] else None
+    if not isinstance(array, Array) or not array.shape or (name.endswith(".where") and operands > 1):
+        return
+    dimensions = frozenset(range(len(array.shape)))
+    if name.endswith((".compress", ".unique")):
+        axis = call.argument(2, "axis") if name.endswith(".compress") else call.kwargs.get("axis")
+        number = as_int(axis) if axis is not None else None
+        if given(axis):
+            if number is None:
+                return
+            dimensions = frozenset({number % len(array.shape)})
+    _note_chosen(call.interpreter, array, dimensions, short_name(name), call.place)
+
+
+def _note_chosen(
+    interpreter: Evaluator, array: Array, dimensions: frozenset[int], function: str, place: Place
+) -> None:
+    found = _split(interpreter, array)
+    if found is not None and (split := dimensions & split_by(*found)):
+        subject = f"`{array.name}`" if array.name else "the operand"
+        note_gathered(interpreter, array, found, split, function, place, subject, chosen=True)
 
 
 def _split(interpreter: Evaluator, array: Array) -> tuple[Mesh, Spec] | None:

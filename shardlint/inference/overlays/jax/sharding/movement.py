@@ -316,6 +316,7 @@ def note_gathered(
     loop: bool = False,
     bounds: tuple[int, ...] = (),
     partly: bool = False,
+    chosen: bool = False,
 ) -> None:
     """Record an array of a certain layout that the compiler gathers along some dimensions for a function, or
     cuts at some bounds."""
@@ -335,6 +336,7 @@ def note_gathered(
             loop=loop,
             bounds=bounds,
             partly=partly,
+            chosen=chosen,
         )
     )
 
