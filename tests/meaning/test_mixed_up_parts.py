@@ -108,6 +108,37 @@ z = {"m" if "all_to_all" in body else f"({body})(m)"}
     assert told or same_shape or "sum" in body or ":1" in body, program
 
 
+#: Bodies whose results come back in the order of the axes in their spec: whether that is told where it is
+#: another order than that of the rows, and whether they put parts on other devices themselves.
+ROWS = {
+    "m * 2": (True, False),
+    "jnp.argmax(m @ w, -1)": (True, False),
+    "jax.nn.softmax(m)": (True, False),
+    "lax.fori_loop(0, 3, lambda i, c: c * 2, m)": (True, False),
+    "m.sum(1)": (True, False),
+    "m.sum(0, keepdims=True)": (False, False),
+    "lax.ppermute(m, ('x', 'y'), [(i, 2 * i % 8 + i // 4) for i in range(8)])": (False, True),
+    "lax.ppermute(m, 'y', [(0, 1), (1, 0), (2, 3), (3, 2)])": (False, True),
+    "lax.all_to_all(m.T, ('x', 'y'), 0, 1, tiled=True).T": (False, True),
+    "lax.psum_scatter(lax.all_gather(m, ('x', 'y'), tiled=True), ('y', 'x'), tiled=True)": (False, True),
+}
+
+
+@pytest.mark.parametrize("body", ROWS)
+def test_rows_come_back_in_another_order_of_the_axes(body: str) -> None:
+    told, moves = ROWS[body]
+    for out in ("'x', 'y'", "'y', 'x'"):
+        program = f"""{HEADER.replace("SIZES", "[8, 8]").replace("ENDS", "[8]")}
+m = jnp.arange(512.0).reshape(64, 8) % 7.3
+body = lambda m: {body}
+y = jax.shard_map(body, mesh=mesh, in_specs=P(("x", "y")), out_specs=P(({out})), check_vma=False)(m)
+"""
+        other = bool(found(program, "SHL323"))
+        assert other == (told and out == "'y', 'x'"), program
+        if not moves and "keepdims" not in body:
+            assert value(program, "bool(np.array_equal(y, body(m)))") != other, program
+
+
 def test_the_page_computes_others_numbers_and_then_right_ones() -> None:
     right = "np.asarray(good.up).sum() * 0 + good.y"
     assert of_pages("SHL323", f"not np.allclose(bad.y, {right})")

@@ -3,7 +3,7 @@
 ## What it does
 Finds arrays that are joined along a dimension which a `shard_map` splits, and whose pieces its body takes
 apart as if each device had its part of every array; and results of a body that are split along one dimension,
-and that `out_specs` put together along another.
+and that `out_specs` put together along another, or in another order of the axes than they were taken apart.
 
 ## Why is this bad?
 Of q, k and v, one after the other, the first devices have a piece of q and the last ones a piece of v. With

@@ -18,10 +18,10 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
     record_mismatch,
 )
 from shardlint.inference.overlays.jax.transforms.taint import MARK
-from shardlint.inference.overlays.pytrees.prefixes import map_prefix, mismatch
+from shardlint.inference.overlays.pytrees.prefixes import map_prefix, mismatch, specs_in
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal, product
-from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.values import Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api, Rejected
 from shardlint.laws.core.witness_data import (
     IDENTITY,
@@ -219,7 +219,8 @@ def _note_copies(
 
 
 def _note_glued(call: Call, mapped: Mapped, region: Region, array: Array, leaf: SpecValue, name: str) -> None:
-    """Record a result that is split along one dimension, and put together along another."""
+    """Record a result that is split along one dimension, and put together along another, or along the same
+    in another order of the axes."""
     assert isinstance(region.mesh, MeshValue)
     layout, shape = split_of(array), array.shape or ()
     held = _dimensions(layout) if layout is not None else {}
@@ -238,6 +239,33 @@ def _note_glued(call: Call, mapped: Mapped, region: Region, array: Array, leaf: 
             record_of_value(
                 call.interpreter, f"{mapped.name}(glued)", Accepted(), place, facts=facts, silent=silent
             )
+    entries = layout.entries if layout is not None else ()
+    for at, (entry, due_entry) in enumerate(zip(entries, leaf.spec.entries, strict=False)):
+        lies, due_axes = (_splitting(region, one) for one in (entry, due_entry))
+        # What a collective took apart in an order that no argument has is found as such.
+        given = {_splitting(region, one) for spec in specs_in(mapped.in_specs) for one in spec.spec.entries}
+        if lies != due_axes and {*lies} == {*due_axes} and lies in given:
+            silent = (
+                f"{name} is split over {_in_order(lies)} along dimension {at}, and its spec puts the parts "
+                f"together in the order of {_in_order(due_axes)}"
+            )
+            facts = [*mesh_facts(region.mesh)]
+            origin = leaf.places[at] if at < len(leaf.places) else None
+            place = _stated(call, mapped, origin or leaf.origin, facts)
+            record_of_value(
+                call.interpreter, f"{mapped.name}(glued)", Accepted(), place, facts=facts, silent=silent
+            )
+
+
+def _splitting(region: Region, entry: Entry) -> tuple[str, ...]:
+    """Return the axes of an entry, in its order, that have several devices, or may have."""
+    assert isinstance(region.mesh, MeshValue)
+    several = _of_several(region.mesh.mesh)
+    return tuple(axis for axis in entry_axes(entry) if axis in several and axis not in region.outer)
+
+
+def _in_order(axes: tuple[str, ...]) -> str:
+    return "(" + ", ".join(f'"{axis}"' for axis in axes) + ")"
 
 
 def _dimensions(spec: Spec) -> dict[str, int]:
