@@ -29,6 +29,7 @@ from shardlint.inference.overlays.jax.shard_map.part_operations import settled
 from shardlint.inference.overlays.jax.shard_map.reduced_values import note_means, note_multiplied
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import cut, without_dimension
 from shardlint.inference.overlays.jax.sharding.made_arrays import note_broadcast
+from shardlint.inference.overlays.jax.transforms.idle_axes import note_same_data
 from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import (
     note_unnamed,
@@ -177,6 +178,11 @@ def _mapped(
     before = len(call.interpreter.uses)
     result = _named(call, function, args, kwargs, size, axis_name, mapped)
     if over_devices:
+        pairs = [(arg, is_none(axes[i])) for i, arg in enumerate(call.args) if i not in static]
+        stacks = [*(arg for arg, on in pairs if not on), *call.kwargs.values()]
+        beside = [arg for arg, on in pairs if on]
+        recorded = call.interpreter.uses[before:]
+        note_same_data(call, function_name(function), devices, size, stacks, beside, recorded)
         uses = call.interpreter.uses
         uses[before:] = settled(uses[before:], known=not isinstance(result, Unknown))
     if not over_devices and options.get("spmd_axis_name") is None:

@@ -8,11 +8,12 @@ from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.movement import certain_layout
 from shardlint.inference.overlays.jax.transforms.donation import is_known
+from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES
 from shardlint.inference.overlays.pytrees.nodes import Trees
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in
 from shardlint.inference.overlays.recording import record_of_value
-from shardlint.laws.core.dims import Shape
-from shardlint.laws.core.values import Marker, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import AxisType, Marker, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api
 from shardlint.model.memory_uses import IdleUse
 from shardlint.model.uses import (
@@ -97,6 +98,28 @@ def note_idle_axes(
     # What is computed of arrays of one shape alone is little.
     if not trains and not is_open and free and rows and any(shape not in rows for shape in weights):
         _record(call, function, mesh, free, arguments, rows=rows)
+
+
+def note_same_data(
+    call: Call,
+    function: str,
+    axis: str | None,
+    size: Dim,
+    mapped: Sequence[Value],
+    whole: Sequence[Value],
+    recorded: Sequence[Use],
+) -> None:
+    """Record a call of a function under `pmap` that computes gradients, if all that is ``mapped`` over is
+    stacks of one copy for each device, and nothing in it, with what each gets ``whole``, tells them apart."""
+    stacks = [array for arg in mapped for array in arrays_in(arg)]
+    if call.interpreter.context.test or not isinstance(size, int) or size < 2 or not stacks:
+        return
+    if not all(COPIES in array.equal for array in stacks) or not all(map(is_known, (*mapped, *whole))):
+        return
+    apart = any(isinstance(use, CollectiveUse) and use.function not in _COMBINING for use in recorded)
+    if any(isinstance(use, CallUse) and use.function == GRADIENT for use in recorded) and not apart:
+        mesh = Mesh((axis or "devices",), (size,), (AxisType.AUTO,))
+        _record(call, function, mesh, mesh.names, ())
 
 
 def _record(
