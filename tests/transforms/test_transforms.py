@@ -12,6 +12,7 @@ from probing import SCALE, Tally, compare, described, evaluate
 from transform_programs import Grower
 
 from shardlint.inference.domain.values import Array, DictValue, ListValue, Tuple, Value
+from shardlint.inference.overlays.jax.transforms.donation import INSIDE
 from shardlint.laws.core.dims import symbol
 from shardlint.laws.core.values import Unknown
 from shardlint.model.memory_uses import MADE_IN_JIT
@@ -84,7 +85,7 @@ def test_transforms_agree_with_jax(batch: int) -> None:
             inputs = Inputs(random.Random(seed), kind)
             found = evaluate(text, {f"x{i}": inputs.of(arg) for i, arg in enumerate(args)})
             # Nothing is wrong with any of them.
-            assert {getattr(use, "function", use) for use in found.uses} <= {MADE_IN_JIT}
+            assert {getattr(use, "function", use) for use in found.uses} <= {MADE_IN_JIT, INSIDE}
             try:
                 compare(found.probes[0], real, inputs.sizes, tally)
             except AssertionError as error:
