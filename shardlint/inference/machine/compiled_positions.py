@@ -9,6 +9,8 @@ import libcst as cst
 
 from shardlint.inference.syntax.node_fields import walk
 
+_SETTING = cst.For | cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.NamedExpr
+
 
 class Anew(Enum):
     """When what `jax.jit` is given is another function: never, in each run of the function around it, or in
@@ -71,9 +73,7 @@ def _free_names(node: cst.CSTNode) -> frozenset[str]:
 
 def _set_in(loop: cst.For | cst.While) -> frozenset[str]:
     """Return the names that a loop may set."""
-    targets = [
-        one.target for one in walk(loop) if isinstance(one, cst.For | cst.AssignTarget | cst.NamedExpr)
-    ]
+    targets = [one.target for one in walk(loop) if isinstance(one, _SETTING)]
     return frozenset(one.value for target in targets for one in walk(target) if isinstance(one, cst.Name))
 
 

@@ -119,7 +119,7 @@ def _jit(call: Call) -> Value:
 
 def jitted(call: Call, function: Value, in_shardings: Value | None, out_shardings: Value | None) -> Value:
     """Return the jitted function; each call checks arguments and results and evaluates the body."""
-    static = _static_arguments(call, function)
+    static, name = _static_arguments(call, function), function_name(function)
     # The old options move committed arguments too.
     moves = any(given(call.kwargs.get(option)) for option in ("device", "backend"))
     if refuse_options(call, in_shardings, out_shardings):
@@ -136,20 +136,19 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         interpreter, args = inner.interpreter, list(inner.args)
         if is_set(interpreter, DISABLE_JIT) and calls(inner):
             return interpreter.call(function, args, inner.kwargs, inner.place, inner.opaque)
-        note_inside(call, inner, function_name(function), interpreter.parameter_names(function), args)
+        note_inside(call, inner, name, interpreter.parameter_names(function), args)
         before = len(interpreter.uses)
         dynamic = None if static is None else [i for i in range(len(args)) if i not in static[0]]
         names = frozenset() if static is None else static[1]
         places = {i: inner.place_of(i, "") for i in range(len(args))}
         arguments: list[Argument] | None = []
         outermost = interpreter.context.in_jit is False
-        # Until the body runs nothing changes the arguments, which are walked several times.
-        trees = Trees()
+        trees = Trees()  # Until the body runs nothing changes the arguments.
         arrives = frozenset(dynamic or ()) if outermost else frozenset()
         received = [arrived(arg, trees) if i in arrives else arg for i, arg in enumerate(args)]
         if given(in_shardings) and dynamic is not None:
             assert in_shardings is not None
-            if refuse_keywords(inner, in_shardings, function_name(function)):
+            if refuse_keywords(inner, in_shardings, name):
                 return Unknown("jit with in_shardings takes no keyword arguments")
             with _meshes(interpreter, call.name):
                 arguments = _place_arguments(
@@ -183,7 +182,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             """Return whether an argument is an array that was donated before, and is used."""
             found = deleted_arguments(inner, dynamic, trees) if runs(inner) else ()
             return any(
-                refuse_gone(interpreter, array, places[at], f"`{function_name(function)}`")
+                refuse_gone(interpreter, array, places[at], f"`{name}`")
                 for at, path, array in found
                 if is_used(inner, function, seen, kwargs, at, path)
             )
@@ -193,22 +192,21 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             names = interpreter.parameter_names(function)
             if lowers(inner):
                 traces = (*(seen[i] for i in dynamic or ()), *kwargs.values())
-                note_captured(inner, function_name(function), traces, tuple(body), evaluate)
+                note_captured(inner, name, traces, tuple(body), evaluate)
                 note_donated(call, inner, names, received, result)
-                note_ignored(call, inner, function, function_name(function), names, args, seen, result, body)
-                note_given(inner, function_name(function), names, args, received, after)
+                note_ignored(call, inner, function, name, names, args, seen, result, body)
+                note_given(inner, name, names, args, received, after)
                 if not given(in_shardings):
-                    note_given_again(inner, function_name(function), args, received)
+                    note_given_again(inner, name, args, received)
             if runs(inner):
                 recorded = [*body, *interpreter.uses[before:]]
                 if dynamic is not None:
                     arriving = [*(received[i] for i in dynamic), *inner.kwargs.values()]
-                    note_idle_axes(inner, function_name(function), arriving, result, recorded, after)
+                    note_idle_axes(inner, name, arriving, result, recorded, after)
                     note_on_mesh(inner, () if given(in_shardings) else arriving, after)
                 on = placed or any(map(has_mesh, recorded))
                 shown = [*(args[i] for i in dynamic or ()), *inner.kwargs.values()]
                 used = partial(is_used, inner, function, seen, kwargs)
-                name = function_name(function)
                 if on or any(map(is_put, (one for arg in shown for one, _ in arrays_at(arg)))):
                     jit_results.note_compiled_anew(call, function, name)
                 note_given_away(call, inner, name, names, args, result, placed=on, traced=shown, is_used=used)
@@ -232,13 +230,13 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             held += arguments
         if not given(out_shardings):
             note(result)
-            jit_results.note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
+            jit_results.note_results(inner, name, [*args, *inner.kwargs.values()], result)
             if not lowers(inner):
                 return result
-            if jit_results.refuse_empty(inner, function_name(function), result):
+            if jit_results.refuse_empty(inner, name, result):
                 return Unknown("JAX does not split this array")
             given_names = interpreter.parameter_names(function)
-            result = returned(inner, function_name(function), given_names, received, result)
+            result = returned(inner, name, given_names, received, result)
             result = jit_results.passed_on(inner, received, [*seen, *kwargs.values()], body, result, after)
             return lying_with(JittedCall(inner, function, seen, kwargs, arguments, result))
         assert out_shardings is not None
@@ -249,7 +247,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         note(result)
         return _committed(inner, result)
 
-    placed, description = given(in_shardings) or given(out_shardings), f"jit({function_name(function)})"
+    placed, description = given(in_shardings) or given(out_shardings), f"jit({name})"
     native = Native(
         description,
         run,
