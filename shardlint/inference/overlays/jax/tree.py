@@ -150,5 +150,5 @@ TABLE: dict[str, Transfer] = {
     **table("jax.tree_util.", {f"tree_{name}": function for name, function in _FUNCTIONS.items()}, _NAMES),
     **table("jax.", {"tree_map": map_}, _NAMES),
 }
-METHODS: dict[tuple[str, str], Transfer] = {(_STRUCTURE, "unflatten"): unflatten}
+METHODS: dict[tuple[str, str], Transfer] = {(_STRUCTURE, "unflatten"): TABLE["jax.tree.unflatten"]}
 ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {_STRUCTURE: _number_of_leaves}
