@@ -41,7 +41,7 @@ def is_called_again(interpreter: Evaluator) -> bool:
     """Return whether the running function is certainly called in a loop, in a later pass, and not only
     once by a decorator that keeps its result; and record the query."""
     EFFECTS.asked.add("repeated")
-    *outer, frame = interpreter.frames
+    *outer, frame = [one for one in interpreter.frames if not one.scope.is_comprehension]
     return not frame.is_decorated and _is_repeated(outer)
 
 

@@ -259,7 +259,7 @@ def jits_anew(interpreter: Machine, place: Place, function: Value) -> bool:
     around it, by the text of the running function or module."""
     if not interpreter.frames or not isinstance(place, NodePlace):
         return False
-    frame = interpreter.frame
+    frame = next(one for one in reversed(interpreter.frames) if not one.scope.is_comprehension)
     code = frame.unit.body if frame.function is None else (frame.function.node,)
     anew = made_anew(code, place.node, isinstance(function, Function))
     again = anew is Anew.EACH_PASS and bool(frame.loops) and not any(loop.first for loop in frame.loops)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 
 import libcst as cst
@@ -31,10 +31,10 @@ def made_anew(function: Sequence[cst.CSTNode], node: cst.CSTNode, written: bool)
     and results of JAX's transforms.
     """
     text = _Text([inner for outer in function for inner in walk(outer)])
-    parameters = _parameters(function[0]) if function else frozenset[str]()
+    differing = text.computed_from(_parameters(function[0])) if function else frozenset[str]()
     for inner in text.functions:
         if any(one.decorator is node for one in inner.decorators):
-            alone = text.only_calls(inner.name) and not _free_names(inner) & parameters
+            alone = text.only_calls(inner.name) and not _free_names(inner) & differing
             return Anew.EACH_RUN if alone else Anew.NEVER
     if not isinstance(node, cst.Call) or not node.args or node.args[0].star:
         return Anew.NEVER
@@ -45,7 +45,7 @@ def made_anew(function: Sequence[cst.CSTNode], node: cst.CSTNode, written: bool)
     if not (derived or local or isinstance(given, cst.Lambda)) or not text.only_calls_result(node):
         return Anew.NEVER
     read = _free_names(node).union(*map(_free_names, local))
-    if read & parameters:
+    if read & differing:
         return Anew.NEVER
     loops = [] if local else text.loops_around(node)
     if any(read & _set_in(loop) for loop in loops):
@@ -63,6 +63,18 @@ def _parameters(node: cst.CSTNode) -> frozenset[str]:
     }
 
 
+def _assigned(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+    """Yield the targets of a statement, each with what it is set from."""
+    if isinstance(node, cst.Assign):
+        yield from ((one.target, node.value) for one in node.targets)
+    elif isinstance(node, cst.AnnAssign | cst.AugAssign | cst.NamedExpr) and node.value is not None:
+        yield node.target, node.value
+    elif isinstance(node, cst.For):
+        yield node.target, node.iter
+    elif isinstance(node, cst.WithItem) and node.asname is not None:
+        yield node.asname.name, node.item
+
+
 def _free_names(node: cst.CSTNode) -> frozenset[str]:
     """Return the names that a node reads, except for the parameters of functions in it."""
     nodes = list(walk(node))
@@ -74,7 +86,18 @@ def _free_names(node: cst.CSTNode) -> frozenset[str]:
 def _set_in(loop: cst.For | cst.While) -> frozenset[str]:
     """Return the names that a loop may set."""
     targets = [one.target for one in walk(loop) if isinstance(one, _SETTING)]
-    return frozenset(one.value for target in targets for one in walk(target) if isinstance(one, cst.Name))
+    return frozenset(name for target in targets for name in _bound(target))
+
+
+def _bound(target: cst.CSTNode) -> Iterator[str]:
+    """Yield the names that a target binds; what it changes an item or attribute of is bound elsewhere."""
+    if isinstance(target, cst.Name):
+        yield target.value
+    elif isinstance(target, cst.Tuple | cst.List):
+        for element in target.elements:
+            yield from _bound(element.value)
+    elif isinstance(target, cst.StarredElement):
+        yield from _bound(target.value)
 
 
 class _Text:
@@ -85,6 +108,17 @@ class _Text:
         self.functions = [one for one in nodes if isinstance(one, cst.FunctionDef)]
         self._called = {id(one.func) for one in nodes if isinstance(one, cst.Call)}
         self._shared = any(isinstance(one, cst.Global | cst.Nonlocal) for one in nodes)
+
+    def computed_from(self, names: frozenset[str]) -> frozenset[str]:
+        """Return these names, and those of variables that are computed from them."""
+        pairs = [pair for one in self._nodes for pair in _assigned(one)]
+        found, before = set(names), -1
+        while len(found) > before:
+            before = len(found)
+            for target, value in pairs:
+                if not found.isdisjoint(_free_names(value)):
+                    found.update(_bound(target))
+        return frozenset(found)
 
     def loops_around(self, node: cst.CSTNode) -> list[cst.For | cst.While]:
         """Return the loops that evaluate a node in each pass."""
