@@ -7,6 +7,7 @@ from enum import Enum
 
 import libcst as cst
 
+from shardlint.inference.machine.reading_positions import stored, variables
 from shardlint.inference.syntax.node_fields import walk
 
 _SETTING = cst.For | cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.NamedExpr
@@ -78,9 +79,8 @@ def _assigned(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
 def _free_names(node: cst.CSTNode) -> frozenset[str]:
     """Return the names that a node reads, except for the parameters of functions in it."""
     nodes = list(walk(node))
-    others = {id(one.attr) for one in nodes if isinstance(one, cst.Attribute)}
-    own = frozenset[str]().union(*(_parameters(one) for one in nodes))
-    return frozenset(one.value for one in nodes if isinstance(one, cst.Name) and id(one) not in others) - own
+    own = frozenset[str]().union(*map(_parameters, nodes))
+    return frozenset(name.value for name in variables(nodes)) - own
 
 
 def _set_in(loop: cst.For | cst.While) -> frozenset[str]:
@@ -91,13 +91,7 @@ def _set_in(loop: cst.For | cst.While) -> frozenset[str]:
 
 def _bound(target: cst.CSTNode) -> Iterator[str]:
     """Yield the names that a target binds; what it changes an item or attribute of is bound elsewhere."""
-    if isinstance(target, cst.Name):
-        yield target.value
-    elif isinstance(target, cst.Tuple | cst.List):
-        for element in target.elements:
-            yield from _bound(element.value)
-    elif isinstance(target, cst.StarredElement):
-        yield from _bound(target.value)
+    return (one.value for one in stored(target) if isinstance(one, cst.Name))
 
 
 class _Text:
@@ -138,8 +132,7 @@ class _Text:
 
     def only_calls(self, holder: cst.Name) -> bool:
         """Return whether a variable is local, and all its mentions but this one call it."""
-        others = {id(one.attr) for one in self._nodes if isinstance(one, cst.Attribute)}
-        others |= {id(one.keyword) for one in self._nodes if isinstance(one, cst.Arg)} | {id(holder)}
-        names = [one for one in self._nodes if isinstance(one, cst.Name) and one.value == holder.value]
-        mentions = [id(one) for one in names if id(one) not in others]
+        mentions = [
+            id(name) for name in variables(self._nodes) if name.value == holder.value and name is not holder
+        ]
         return not self._shared and bool(mentions) and self._called.issuperset(mentions)

@@ -7,7 +7,7 @@ the same array where it is changed in place.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -75,18 +75,26 @@ def _read(function: Function) -> Iterator[cst.CSTNode]:
 def _targets(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """Yield all nodes in the targets of a statement."""
     if isinstance(node, _STORING):
-        yield from _stored(node.target)
+        yield from stored(node.target)
     elif isinstance(node, cst.AsName):
-        yield from _stored(node.name)
+        yield from stored(node.name)
 
 
-def _stored(target: cst.CSTNode) -> Iterator[cst.CSTNode]:
+def stored(target: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield a target, and the targets in it if it is a tuple or list."""
     yield target
     if isinstance(target, cst.Tuple | cst.List):
         for element in target.elements:
-            yield from _stored(element.value)
+            yield from stored(element.value)
     elif isinstance(target, cst.StarredElement):
-        yield from _stored(target.value)
+        yield from stored(target.value)
+
+
+def variables(nodes: Sequence[cst.CSTNode]) -> list[cst.Name]:
+    """Return the names among nodes that are variables: neither attributes nor keywords."""
+    others = {id(node.attr) for node in nodes if isinstance(node, cst.Attribute)}
+    others |= {id(node.keyword) for node in nodes if isinstance(node, cst.Arg)}
+    return [node for node in nodes if isinstance(node, cst.Name) and id(node) not in others]
 
 
 def _parts_read(node: cst.CSTNode, stored: bool) -> Iterator[tuple[cst.CSTNode, bool]]:
@@ -134,16 +142,14 @@ class _Names:
         self._values: dict[str, list[cst.CSTNode]] = defaultdict(list)
         self._mentions: dict[str, list[cst.CSTNode]] = defaultdict(list)
         bound: set[int] = set()
-        others = {id(node.attr) for node in nodes if isinstance(node, cst.Attribute)}
-        others |= {id(node.keyword) for node in nodes if isinstance(node, cst.Arg)}
         for node in nodes:
             if isinstance(node, cst.Assign) and len(node.targets) == 1:
                 self._bind(node.targets[0].target, node.value, bound)
             elif isinstance(node, cst.AnnAssign) and node.value is not None:
                 self._bind(node.target, node.value, bound)
-        for node in nodes:
-            if isinstance(node, cst.Name) and id(node) not in bound and id(node) not in others:
-                self._mentions[node.value].append(node)
+        for name in variables(nodes):
+            if id(name) not in bound:
+                self._mentions[name.value].append(name)
 
     def _bind(self, target: cst.CSTNode, value: cst.CSTNode, bound: set[int]) -> None:
         if isinstance(target, cst.Name):
