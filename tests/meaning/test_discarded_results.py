@@ -24,6 +24,10 @@ PROGRAMS = {
     "y = jax.device_put(y, split)": False,
     "jax.tree.map(lambda a: jax.device_put(a, split), y)": True,
     "y = jax.tree.map(lambda a: jax.device_put(a, split), y)": False,
+    "y = jax.device_put(y, split)\njax.tree.map(lambda a: a.block_until_ready(), y)": False,
+    "y = jax.device_put(y, split)\njax.tree.map(lambda a: print(a.shape) or a, y)": False,
+    "def f(y):\n    z = jax.tree.map(lambda a: a.block_until_ready(), y)\n    return y\n"
+    "y = f(jax.device_put(y, split))": False,
     "@jax.jit\ndef f(y):\n    constrain(y, split)\n    return y\ny = f(y)": True,
     "@jax.jit\ndef f(y):\n    return constrain(y, split)\ny = f(y)": False,
     "jax.block_until_ready(y := jax.device_put(y, split))": False,

@@ -37,11 +37,7 @@ from shardlint.inference.interpreter.with_statements import enter_contexts
 from shardlint.inference.machine.code import Code
 from shardlint.inference.overlays.jax.explicit.unplaced_arguments import note_replaced
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_drift
-from shardlint.inference.semantics.discarded_results import (
-    may_be_placed,
-    note_discarded,
-    note_unread,
-)
+from shardlint.inference.semantics.discarded_results import note_discarded, note_unread
 from shardlint.inference.semantics.operators import binary_operation
 from shardlint.inference.semantics.variables import interrupted, watching, widened
 from shardlint.inference.syntax.name_scopes import CATCHING
@@ -117,15 +113,8 @@ def _simple_line(interpreter: Machine, node: cst.SimpleStatementLine | cst.Simpl
 def _expression(interpreter: Machine, node: cst.Expr) -> bool:
     recorded = len(interpreter.uses)
     value = evaluate(interpreter, node.value)
-    call = node.value
-    if (
-        type(call) is cst.Call
-        and is_dotted(call.func)
-        and may_be_placed(interpreter, value, call.func, recorded)
-    ):
-        first = call.args[0].value if call.args and is_dotted(call.args[0].value) else None
-        given = None if first is None else evaluate(interpreter, first)
-        note_discarded(interpreter, evaluate(interpreter, call.func), given, value, call, recorded)
+    if type(node.value) is cst.Call:
+        note_discarded(interpreter, node.value, value, recorded, evaluate)
     return type(value) is not Never and not never_returns(interpreter, node.value)
 
 

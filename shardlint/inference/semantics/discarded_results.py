@@ -8,6 +8,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from shardlint.inference.domain.values import (
+    NONE,
     Array,
     Bound,
     DictValue,
@@ -42,7 +43,7 @@ _MAPPING = frozenset({
 })  # fmt: skip
 
 
-def may_be_placed(interpreter: Machine, value: Value, function: cst.BaseExpression, recorded: int) -> bool:
+def _may_be_placed(interpreter: Machine, value: Value, function: cst.BaseExpression, recorded: int) -> bool:
     """Return whether a call's result may be arrays that it placed or reduced, and JAX rejects nothing of what
     was recorded since ``recorded``. An unknown result has to be a library's."""
     if any(isinstance(use.verdict, Rejected) for use in interpreter.uses[recorded:]):
@@ -58,24 +59,34 @@ def may_be_placed(interpreter: Machine, value: Value, function: cst.BaseExpressi
 
 
 def note_discarded(
-    interpreter: Machine, function: Value, given: Value | None, result: Value, node: cst.Call, recorded: int
+    interpreter: Machine,
+    call: cst.Call,
+    result: Value,
+    recorded: int,
+    evaluate: Callable[[Machine, cst.BaseExpression], Value],
 ) -> None:
-    """Record a call whose result is arrays that it placed or reduced, where those it was ``given`` are used
-    afterwards."""
-    context = interpreter.context
+    """Record a call as a statement whose result is arrays that it placed or reduced, where those it was given
+    are used afterwards."""
+    if not is_dotted(call.func) or not _may_be_placed(interpreter, result, call.func, recorded):
+        return
+    function = evaluate(interpreter, call.func)
     function = function.function if isinstance(function, Bound) else function
     _drop_moves(interpreter, function, result, recorded)
+    context = interpreter.context
     if not isinstance(function, External | Function) or context.test or context.caught:
         return
     name = function.name
+    given = _given(interpreter, name, call, evaluate)
     if isinstance(function, Function):
-        _note_helper(interpreter, function, given, result, node)
+        _note_helper(interpreter, function, given, result, call)
         return
-    if not (_places(name, result) or name in _COLLECTIVE) or not _used_below(interpreter, node):
+    if not (_places(name, result) or name in _COLLECTIVE) or not _used_below(interpreter, call):
+        return
+    if name in _MAPPING and not _all_moved(given, result):
         return
     short = name.rpartition(".")[2]
     silent = f"`{short}` returns a new array, which nothing uses: the one it is given stays as it is"
-    place = interpreter.place(node)
+    place = interpreter.place(call)
     record_of_value(interpreter, "jax.Array(discarded)", Accepted(), place, silent=silent)
 
 
@@ -94,13 +105,17 @@ def note_unread(
     # Such a name may be read in texts, by nested functions, and in a loop above.
     if not _is_local(interpreter) or target.value not in single_names(interpreter.frames[-1].unit.text):
         return
-    if not is_dotted(call.func) or not may_be_placed(interpreter, value, call.func, recorded):
+    if not is_dotted(call.func) or not _may_be_placed(interpreter, value, call.func, recorded):
         return
     function = evaluate(interpreter, call.func)
     _drop_moves(interpreter, function, value, recorded)
     if context.test or context.caught or target.value.startswith("_"):
         return
     if not isinstance(function, External) or not _places(function.name, value):
+        return
+    if function.name in _MAPPING and not _all_moved(
+        _given(interpreter, function.name, call, evaluate), value
+    ):
         return
     if _RETURN.search(_below(interpreter, call)) or _used_below(interpreter, call):
         short = function.name.rpartition(".")[2]
@@ -136,6 +151,27 @@ def _places(name: str, result: Value) -> bool:
     return bool(arrays) and all(array.sharding is not None for array in arrays)
 
 
+def _given(
+    interpreter: Machine,
+    name: str,
+    call: cst.Call,
+    evaluate: Callable[[Machine, cst.BaseExpression], Value],
+) -> Value:
+    """Return the array or the tree that a call of the function ``name`` is given; None for an expression,
+    which is not evaluated twice."""
+    placed = call.args[1:2] if name in _MAPPING else call.args[:1]
+    return evaluate(interpreter, placed[0].value) if placed and is_dotted(placed[0].value) else NONE
+
+
+def _all_moved(given: Value, result: Value) -> bool:
+    """Return whether each array of a tree lies elsewhere than the one it was made of, so that a function was
+    mapped over the tree to place arrays, not to wait for them or to look at them."""
+    before, after = list(arrays_in(given)), list(arrays_in(result))
+    return len(before) == len(after) and all(
+        old.sharding != new.sharding for old, new in zip(before, after, strict=True)
+    )
+
+
 def _below(interpreter: Machine, node: cst.Call) -> str:
     """Return the text of the function below a call."""
     unit, end = interpreter.frames[-1].unit, interpreter.place(node).resolve().end_line
@@ -143,7 +179,7 @@ def _below(interpreter: Machine, node: cst.Call) -> str:
 
 
 def _note_helper(
-    interpreter: Machine, function: Function, given: Value | None, result: Value, node: cst.Call
+    interpreter: Machine, function: Function, given: Value, result: Value, node: cst.Call
 ) -> None:
     """Record a call of a function of the program that only returns the array it is given, placed."""
     if not isinstance(given, Array) or not isinstance(result, Array) or given.shape != result.shape:

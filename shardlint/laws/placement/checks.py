@@ -208,6 +208,9 @@ def _names(case: Case, *, none_passes: bool) -> Outcome:
             unsure = unsure or unknown_part(case.spec)
         elif part is None and none_passes:
             continue
+        elif isinstance(case.mesh, Unknown) and isinstance(part, str | Junk):
+            # Any hashable object may be an axis's name, a number too.
+            unsure = unsure or Undecided("the mesh is not known")
         elif not is_axis(part):
             return Rejected(
                 Cause.BAD_ENTRY, "ValueError", "", dimension=dimension, part=index, axis=_text(part)
