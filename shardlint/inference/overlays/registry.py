@@ -31,7 +31,7 @@ _BASE = (
     "python.stdlib.regex", "python.stdlib.imports", "python.stdlib.mocks", "jax.tree_paths",
     "numpy.functions", "numpy.types", "jax.numpy",
     "jax.lax.functions", "jax.lax.linalg",
-    "jax.lax.convolution", "jax.lax.gathers", "jax.lax.control_flow",
+    "jax.lax.convolution", "jax.lax.gathers", "jax.lax.control_flow", "jax.lax.linear_solvers",
     "jax.nn", "jax.random", "jax.initializers", "jax.tree",
     "jax.sharding.specs", "jax.sharding.shardings", "jax.sharding.meshes", "jax.sharding.devices",
     "jax.configuration", "jax.callbacks",

@@ -6,6 +6,7 @@ From `flax.linen.pooling` and `flax.linen.attention` 0.12.8.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from shardlint.inference.domain.values import (
     NONE,
@@ -22,7 +23,9 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import as_dtype, kind, promote
 from shardlint.inference.overlays.arrays.operands import Stop, given, operand, reject
 from shardlint.inference.overlays.flax.common.layer_shapes import dims_of
+from shardlint.inference.overlays.jax.shard_map.varying import computed, vary
 from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.varying import CONSTANT
 
 Rule = Callable[[Call], Value]
 
@@ -87,7 +90,8 @@ def _weights(call: Call) -> Value:
         return Array(None, dtype)
     if len(query.shape) < 3 or len(query.shape) != len(key.shape):
         reject("query and key have one rank")
-    return Array((*query.shape[:-3], query.shape[-2], query.shape[-3], key.shape[-3]), dtype)
+    weights = Array((*query.shape[:-3], query.shape[-2], query.shape[-3], key.shape[-3]), dtype)
+    return _computed(call, weights)
 
 
 def _attention(call: Call) -> Value:
@@ -98,7 +102,12 @@ def _attention(call: Call) -> Value:
         return Array(None, dtype)
     if len(query.shape) < 3 or len(query.shape) != len(value.shape):
         reject("query and value have one rank")
-    return Array((*query.shape[:-1], value.shape[-1]), dtype)
+    return _computed(call, Array((*query.shape[:-1], value.shape[-1]), dtype))
+
+
+def _computed(call: Call, result: Array) -> Value:
+    """Return the result of a call, which varies over mesh axes as its arguments do."""
+    return computed(call.interpreter, result, [*call.args, *call.kwargs.values()])
 
 
 def _dtype(call: Call, *operands: Array) -> str | None:
@@ -118,15 +127,15 @@ def _attention_mask(call: Call) -> Value:
     if not query.shape or len(query.shape) != len(key.shape):
         reject("both inputs have one rank")
     shape = (*query.shape[:-1], 1, query.shape[-1], key.shape[-1])
-    return Array(shape, "float32" if dtype is None else as_dtype(dtype))
+    return _computed(call, Array(shape, "float32" if dtype is None else as_dtype(dtype)))
 
 
 def _causal_mask(call: Call) -> Value:
-    """``make_causal_mask(x, ...)``: the mask of a sequence with itself."""
+    """``make_causal_mask(x, ...)``: the mask of a sequence with itself, made of its shape alone."""
     x = call.argument(0, "x") or Unknown("no input")
     kwargs = {name: value for name, value in call.kwargs.items() if name != "x"}
     inner = Call(call.interpreter, call.name, [x, x], kwargs, call.place)
-    return _attention_mask(inner)
+    return vary(_attention_mask(inner), CONSTANT)
 
 
 def _combine_masks(call: Call) -> Value:
@@ -139,7 +148,7 @@ def _combine_masks(call: Call) -> Value:
     for mask in masks[1:]:
         found = call.interpreter.operation("Multiply", found, operand(mask), call.place)
     name = "float32" if dtype is None else as_dtype(dtype)
-    return Array(found.shape, name) if isinstance(found, Array) else found
+    return replace(found, dtype=name, weak=False) if isinstance(found, Array) else found
 
 
 _RULES: dict[str, Rule] = {
