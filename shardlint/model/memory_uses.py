@@ -153,7 +153,8 @@ class CapturedUse(Use):
     """An array on a mesh that a jitted function takes from outside: a constant of its program.
 
     ``function`` is the jitted function that is called here; None where an operation in it reads the array.
-    ``subject`` is what the program calls the array, if it has a name there.
+    ``subject`` is what the program calls the array, if it has a name there. ``returned``: a numpy array that
+    is a result as it is, for which out_shardings have ``spec``.
     """
 
     function: str | None
@@ -162,6 +163,7 @@ class CapturedUse(Use):
     dtype: str | None
     mesh: Mesh
     spec: Spec
+    returned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

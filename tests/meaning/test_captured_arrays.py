@@ -85,6 +85,26 @@ def test_constants_of_the_compiled_program(function: str, spec: str) -> None:
             assert bool(findings) == (spec != "P()"), operation
 
 
+#: Jitted functions that return arrays, their arguments, and whether one of them is a numpy array to be split.
+RETURNING: dict[str, tuple[str, bool]] = {
+    "jax.jit(lambda: host, out_shardings=on)": ("()", True),
+    "jax.jit(lambda x: {'x': 2 * x, 'h': (host,)}, out_shardings=on)": ("(x,)", True),
+    "jax.jit(lambda x: (x, host), out_shardings=(None, NamedSharding(mesh, P(None, 'y'))))": ("(x,)", True),
+    "jax.jit(lambda x: (x, host), out_shardings=(on, NamedSharding(mesh, P())))": ("(x,)", False),
+    "jax.jit(lambda h: h, out_shardings=on)": ("(host,)", False),
+    "jax.jit(lambda h: 2 * h, out_shardings=on)": ("(host,)", False),
+}
+
+
+@pytest.mark.parametrize("function", RETURNING)
+def test_numpy_arrays_that_are_returned(function: str) -> None:
+    arguments, told = RETURNING[function]
+    host = "host = np.arange(2048.0, dtype=np.float32).reshape(64, 32)\n"
+    program = f"{HEADER.format(spec=SPECS[0], operation='x @ w')}{host}f = {function}\nargs = {arguments}\n"
+    assert value(program, CONSTANT) or not told
+    assert bool(found(f"{program}f(*args)\n", "SHL616")) == told
+
+
 BIG = "big = jax.device_put(jnp.ones(({})), NamedSharding(mesh, {}))\n"
 NNX = """from flax import nnx
 m = nnx.Linear(64, 32, rngs=nnx.Rngs(0))

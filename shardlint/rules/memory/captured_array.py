@@ -3,7 +3,8 @@
 ## What it does
 Finds arrays that a jitted function takes from outside (a closure, a global variable, `self`, an argument
 bound by `functools.partial`) instead of as arguments, if they are split over a mesh, or have 64 MiB or more
-in all (`max-replicated-bytes` sets the limit).
+in all (`max-replicated-bytes` sets the limit). Also numpy arrays that such a function returns as they are,
+and `out_shardings` split (information): `jax.device_put` lays them out without a program.
 
 ## Why is this bad?
 Such an array is a constant of the compiled program, and its sharding is lost: each device has all of it,
@@ -75,8 +76,9 @@ from shardlint.rules.messages.common import shape_text
 def check(uses: Sequence[CapturedUse], settings: RuleSettings) -> Iterable[tuple[Use, Problem]]:
     """Report each call of a jitted function that takes arrays from outside, which are large or split."""
     calls: dict[object, dict[object, CapturedUse]] = {}
+    yield from _returned([use for use in uses if use.returned and _splits(use)])
     for use in uses:
-        if use.function is not None and _ways(use) > 1:
+        if use.function is not None and not use.returned and _ways(use) > 1:
             read = use.facts[0].place.resolve()
             arrays = calls.setdefault((use.place.resolve(), use.function), {})
             arrays.setdefault((use.subject, use.shape, use.dtype, read), use)
@@ -100,6 +102,23 @@ def check(uses: Sequence[CapturedUse], settings: RuleSettings) -> Iterable[tuple
             f"{lies} is a constant of the program, {size} on every device; pass it as an argument"
         )
         yield shown, Problem(text, shown.place, severity=Severity.WARNING)
+
+
+def _returned(uses: Sequence[CapturedUse]) -> Iterable[tuple[Use, Problem]]:
+    """Report each call of a jitted function that returns numpy arrays as they are, to be split."""
+    calls: dict[object, dict[str | None, CapturedUse]] = {}
+    for use in uses:
+        calls.setdefault((use.place.resolve(), use.function), {})[use.subject] = use
+    for results in calls.values():
+        shown = max(results.values(), key=_bytes)
+        others = "" if len(results) == 1 else f" and {len(results) - 1} more"
+        total = text_of_bytes(sum(map(_bytes, results.values())))
+        text = (
+            f"`{shown.function}` returns `{shown.subject}`{others} as numpy made it: a constant of the"
+            f" program, whole on every device, {total} in all, which out_shardings then split;"
+            " jax.device_put(array, sharding) sends each device its part"
+        )
+        yield shown, Problem(text, shown.place, severity=Severity.INFO)
 
 
 def _bytes(use: CapturedUse) -> int:

@@ -29,6 +29,7 @@ from shardlint.inference.overlays.jax.explicit.device_lists import is_put
 from shardlint.inference.overlays.jax.operations import SYNTAX, operation_of
 from shardlint.inference.overlays.jax.transforms.taint import Captured, captured, following, holds_marked
 from shardlint.inference.overlays.operations import Dependence
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.model.memory_uses import CapturedUse
 from shardlint.model.spans import Place
@@ -54,7 +55,7 @@ def reading(
     arrays = [array for array in _arrays(operands) if not array.numpy]
     if any(array.committed is None for array in arrays):
         for array in arrays:
-            _record(interpreter, array, place)
+            _note_read(interpreter, array, place)
     elif (
         len(arrays) == 1
         and isinstance(result, Array)
@@ -69,7 +70,7 @@ def note_layer(interpreter: Evaluator, operands: Sequence[Value], place: Place) 
     """Record the parameters of a layer inside jit that come from outside."""
     if interpreter.context.in_jit is True and any(map(is_put, operands)):
         for array in _arrays(operands):
-            _record(interpreter, array, place)
+            _note_read(interpreter, array, place)
 
 
 def note_captured(
@@ -95,41 +96,59 @@ def note_captured(
     for (kind, _), use in found.items():
         if kind in used:
             facts = (Fact("it is read here", use.place), *use.facts)
-            interpreter.record(
-                CapturedUse(
-                    place=call.place,
-                    environment=interpreter.environment(),
-                    verdict=Accepted(),
-                    facts=facts,
-                    function=function,
-                    subject=use.subject,
-                    shape=use.shape,
-                    dtype=use.dtype,
-                    mesh=use.mesh,
-                    spec=use.spec,
-                )
-            )
+            _record(interpreter, kind, use.subject, call.place, facts, function)
 
 
-def _record(interpreter: Evaluator, array: Array, place: Place) -> None:
-    kind = captured(array)
-    if kind is None or interpreter.muted:
+def note_returned(call: Call, function: str, made: Value, placed: Value) -> None:
+    """Record the numpy arrays that a jitted function returns as they are, where out_shardings split them."""
+    interpreter = call.interpreter
+    if interpreter.context.test or is_set(interpreter, CONSTANTS_AS_ARGUMENTS):
         return
-    shape, dtype, mesh, spec = kind
-    home = array.committed
+    results = {path: array for array, path in arrays_at(placed)}
+    for array, path in arrays_at(made):
+        result = results.get(path)
+        kind = captured(replace(result, committed=result.sharding)) if array.numpy and result else None
+        if kind is not None and result is not None:
+            subject, facts = array.name or f"result{path}", _made(result.sharding)
+            _record(interpreter, kind, subject, call.place, facts, function, returned=True)
+
+
+def _note_read(interpreter: Evaluator, array: Array, place: Place) -> None:
+    kind = captured(array)
+    if kind is not None and not interpreter.muted:
+        _record(interpreter, kind, array.name, place, _made(array.committed))
+
+
+def _made(home: object) -> tuple[Fact, ...]:
+    """Return where a sharding is made, if that is known."""
     made = getattr(home, "origin", None)
+    return () if made is None else (Fact("its sharding is made here", made),)
+
+
+def _record(
+    interpreter: Evaluator,
+    kind: Captured,
+    subject: str | None,
+    place: Place,
+    facts: tuple[Fact, ...],
+    function: str | None = None,
+    *,
+    returned: bool = False,
+) -> None:
+    shape, dtype, mesh, spec = kind
     interpreter.record(
         CapturedUse(
             place=place,
             environment=interpreter.environment(),
             verdict=Accepted(),
-            facts=() if made is None else (Fact("its sharding is made here", made),),
-            function=None,
-            subject=array.name,
+            facts=facts,
+            function=function,
+            subject=subject,
             shape=shape,
             dtype=dtype,
             mesh=mesh,
             spec=spec,
+            returned=returned,
         )
     )
 

@@ -31,7 +31,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
-from shardlint.inference.overlays.jax.explicit.captured_arrays import note_captured
+from shardlint.inference.overlays.jax.explicit.captured_arrays import note_captured, note_returned
 from shardlint.inference.overlays.jax.explicit.device_lists import is_put
 from shardlint.inference.overlays.jax.explicit.memory_spaces import returned_to
 from shardlint.inference.overlays.jax.explicit.unplaced_arguments import note_on_mesh
@@ -56,11 +56,12 @@ from shardlint.inference.overlays.jax.transforms.idle_axes import note_idle_axes
 from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     TRACING,
     Argument,
+    argument_name,
     calls,
     check_committed,
+    committed_arguments,
     homes,
     is_used,
-    judge_structs,
     lowers,
     refuse_arguments,
     refuse_keywords,
@@ -169,6 +170,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             kwargs = {k: Unknown("static or traced") for k in kwargs}
 
         body: list[Use] = []
+        made: list[Value] = []
 
         def evaluate() -> Value:
             compiles = interpreter.context.compiles and not inner.name.endswith(TRACING)
@@ -176,6 +178,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 result = interpreter.call(function, seen, kwargs, inner.place, inner.opaque)
             # Outside of any jit these are all uses of the body.
             body.extend(interpreter.uses)
+            made.append(result)
             return traced(map_arrays(result, _without_home, NO_PATH, several=True, keeps=True))
 
         def refuses() -> bool:
@@ -244,6 +247,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             result = _place_results(inner, function, out_shardings, result, call.place)
         if meet(result):
             return Unknown("JAX rejects these out_shardings")
+        if lowers(inner):
+            note_returned(inner, name, made[0], result)
         note(result)
         return _committed(inner, result)
 
@@ -292,27 +297,6 @@ def _committed(call: Call, result: Value) -> Value:
         return replace(array, committed=array.sharding, memory=returned_to(array))
 
     return map_arrays(result, commit, NO_PATH)
-
-
-def committed_arguments(
-    call: Call,
-    function: Value,
-    args: Sequence[Value],
-    dynamic: Sequence[int],
-    places: dict[int, Place],
-    trees: Trees,
-) -> list[Argument]:
-    """Return the committed arrays among the arguments of a jit without in_shardings; structs are judged."""
-    arguments: list[Argument] = []
-    for position in dynamic:
-        name, arrays = _argument_name(call, function, position), arrays_at(args[position], trees)
-        judge_structs(call, arrays, name, places[position])
-        arguments += homes(call, position, arrays, name)
-    for key, value in call.kwargs.items():
-        arrays = arrays_at(value, trees)
-        judge_structs(call, arrays, key, call.place_of(None, key))
-        arguments += homes(call, key, arrays, key)
-    return arguments
 
 
 def given(value: Value | None) -> bool:
@@ -400,7 +384,7 @@ def _place_arguments(
     arguments: list[Argument] = []
     placements: list[tuple[Array, ShardingValue | Devices, str, Place]] = []
     for sharding, position in zip(columns, dynamic, strict=False):
-        name = _argument_name(call, function, position)
+        name = argument_name(call, function, position)
 
         def place_leaf(
             leaf: Value, array: Array, path: str, name: str = name, position: int = position
@@ -430,11 +414,6 @@ def _place_arguments(
             received[position] = placed
     refused = [lowers(call) and check_committed(call, *one) for one in placements]
     return None if any(refused) else arguments
-
-
-def _argument_name(call: Call, function: Value, position: int) -> str:
-    names = call.interpreter.parameter_names(function)
-    return names[position] if position < len(names) else f"argument {position}"
 
 
 def _record_arity(call: Call, api: Api, function: Value, count: int, due: int, shardings: Value) -> None:

@@ -27,7 +27,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
 )
 from shardlint.inference.overlays.jax.transforms.taint import following, holds_marked, marked
 from shardlint.inference.overlays.pytrees.nodes import Trees
-from shardlint.inference.overlays.pytrees.prefixes import leaves_in
+from shardlint.inference.overlays.pytrees.prefixes import arrays_at, leaves_in
 from shardlint.inference.overlays.pytrees.strange_leaves import refuse_leaves
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
@@ -198,6 +198,33 @@ def homes(call: Call, key: int | str, arrays: Leaves, name: str) -> list[Argumen
         for array, path in arrays
         if (home := placement(call, array)) is not None
     ]
+
+
+def committed_arguments(
+    call: Call,
+    function: Value,
+    args: Sequence[Value],
+    dynamic: Sequence[int],
+    places: dict[int, Place],
+    trees: Trees,
+) -> list[Argument]:
+    """Return the committed arrays among the arguments of a jit without in_shardings; structs are judged."""
+    arguments: list[Argument] = []
+    for position in dynamic:
+        name, arrays = argument_name(call, function, position), arrays_at(args[position], trees)
+        judge_structs(call, arrays, name, places[position])
+        arguments += homes(call, position, arrays, name)
+    for key, value in call.kwargs.items():
+        arrays = arrays_at(value, trees)
+        judge_structs(call, arrays, key, call.place_of(None, key))
+        arguments += homes(call, key, arrays, key)
+    return arguments
+
+
+def argument_name(call: Call, function: Value, position: int) -> str:
+    """Return the name of the parameter for an argument, or its number."""
+    names = call.interpreter.parameter_names(function)
+    return names[position] if position < len(names) else f"argument {position}"
 
 
 def placement(call: Call, array: Array) -> ShardingValue | Devices | None:
