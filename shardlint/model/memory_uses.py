@@ -139,6 +139,8 @@ class MadeUse(Use):
 EACH_CALL = "one device, for a pmap"
 #: The same of a jitted function, which gets arrays on a mesh, too.
 EACH_JITTED_CALL = "one device, for a mesh"
+#: The function of a `MadeUse` of an array that is assigned to a variable.
+ASSIGNED = "nnx.Variable(assigned)"
 #: The function of a `CallUse` of a jitted function without out_shardings that makes arrays, outside of any
 #: mesh that is set: they lie on one device.
 MADE_IN_JIT = "jax.jit(makes)"

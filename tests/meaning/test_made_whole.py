@@ -85,6 +85,34 @@ def test_only_what_runs_makes_arrays(call: str, makes: bool) -> None:
     assert bool(found(text, "SHL607")) == makes
 
 
+@pytest.mark.parametrize(
+    ("names", "statement", "reported"),
+    [
+        ('("x", None)', "v.set_value(jax.device_put(host, on()))", True),
+        ('("x", None)', "v.value = jax.device_put(host, on())", True),
+        ('("x", None)', "v[...] = jax.device_put(host, on())", True),
+        ('P(None, ("x", "y"))', "nnx.update(m, {'v': nnx.Param(jax.device_put(host, on()))})", True),
+        ('("x", None)', "v.set_value(jax.device_put(host, on('x')))", False),
+        ('("x", None)', "v.set_value(jax.device_put(host, on('y')))", False),
+        ('("rows", None)', "v.set_value(jax.device_put(host, on()))", False),
+        ("None", "v.set_value(jax.device_put(host, on()))", False),
+    ],
+)
+def test_variables_that_get_whole_arrays(names: str, statement: str, reported: bool) -> None:
+    program = f"""from flax import nnx
+host = np.ones((64, 32), np.float32)
+class M(nnx.Module):
+    def __init__(self):
+        self.v = nnx.Param(jnp.zeros((64, 32)), out_sharding={names}, eager_sharding=False)
+m = M()
+v = m.v
+{statement}
+"""
+    whole = value(f"{HEADER}{program}", "m.v.get_value().sharding.is_fully_replicated")
+    assert bool(found(f"{HEADER}{program}", "SHL607")) == reported
+    assert whole or not reported
+
+
 def test_the_page_leaves_moments_whole_and_then_splits_them() -> None:
     kernel = "{}.moments['kernel']"
     bad, good = kernel.format("bad"), kernel.format("good")

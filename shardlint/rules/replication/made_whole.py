@@ -12,7 +12,8 @@ the mesh, which nothing applied. Arrays that are made whole on one device, and s
 afterwards, are an information, if they are of that limit or more, or if a jitted function makes them. So are
 numpy arrays that a jitted function gets in a loop, beside arrays that are split and together no larger; and
 matrices on one device that a `pmap` gets in a loop with None in its in_axes, or a jitted function beside
-arrays on a mesh: each call copies them to all devices.
+arrays on a mesh: each call copies them to all devices. So is an array, whole on every device of a mesh, that
+an nnx variable gets whose names are axes of that mesh.
 
 ## Why is this bad?
 The compiler has no layout to go by for zeros: each is whole on every device, or all are on a single one. The
@@ -73,7 +74,15 @@ from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Spec, entry_axes
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Group, Severity
-from shardlint.model.memory_uses import EACH_CALL, EACH_JITTED_CALL, HOST, MADE_IN_JIT, MadeUse, RestoreUse
+from shardlint.model.memory_uses import (
+    ASSIGNED,
+    EACH_CALL,
+    EACH_JITTED_CALL,
+    HOST,
+    MADE_IN_JIT,
+    MadeUse,
+    RestoreUse,
+)
 from shardlint.model.uses import CallUse, ParameterUse, Placement, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import shape_text
@@ -99,6 +108,7 @@ def check(
     calls = (use for use in uses if isinstance(use, CallUse) and use.function == MADE_IN_JIT)
     compiled = {use.place.resolve() for use in calls}
     parameters = NamedParameters(uses)
+    assigned: set[object] = set()
     for use in uses:
         if not isinstance(use, MadeUse) or use.place.resolve() in restored:
             continue
@@ -114,6 +124,14 @@ def check(
             )
             large = use.total >= settings.replicated_bytes
             yield use, Problem(text, use.place, severity=Severity.WARNING if large else Severity.INFO)
+            continue
+        if use.function == ASSIGNED:
+            at = (use.facts[0].place if use.facts else use.place).resolve()
+            if at in assigned:
+                continue
+            assigned.add(at)
+            text = f"{use.subject}, {kind}, gets an array that is whole on {use.outside}, though {use.split}"
+            yield use, Problem(text, use.place, severity=Severity.INFO)
             continue
         if use.outside in _COPIED:
             told = _COPIED[use.outside].format(use.function)

@@ -10,14 +10,31 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeGuard
 
-from shardlint.inference.domain.values import NONE, Array, Const, DictValue, LibraryObject, Value, as_str
+from shardlint.inference.domain.values import (
+    NONE,
+    Array,
+    Const,
+    DictValue,
+    LibraryObject,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Value,
+    as_str,
+)
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays.arrays.operands import Stop, operand
-from shardlint.inference.overlays.flax.nnx.variables import OLD_NAMES, VARIABLES, is_variable
+from shardlint.inference.overlays.flax.nnx.variables import OLD_NAMES, VARIABLES, is_variable, variable_spec
 from shardlint.inference.store.effect_log import changing
-from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.placement.array_bytes import array_bytes
+from shardlint.model.memory_uses import ASSIGNED, MadeUse
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact
 
 #: The field of a layer with the shapes of its variables at construction.
 MADE = "(made)"
@@ -31,9 +48,10 @@ def array_of(value: Value | None) -> Array:
         return Array(None)
 
 
-def assign(interpreter: Evaluator, variable: LibraryObject, value: Value | None) -> None:
+def assign(interpreter: Evaluator, variable: LibraryObject, value: Value | None, place: Place) -> None:
     """Assign a value to a variable; if the assignment may not happen, only the common parts stay known."""
     new, old = array_of(value), array_of(variable.fields.get("value"))
+    _note_whole(interpreter, variable, new, place)
     changing(variable)
     if interpreter.certain(()):
         variable.fields["value"] = new
@@ -43,15 +61,50 @@ def assign(interpreter: Evaluator, variable: LibraryObject, value: Value | None)
         variable.fields["value"] = Array(None)
 
 
+def _note_whole(interpreter: Evaluator, variable: LibraryObject, array: Array, place: Place) -> None:
+    """Record an array that is whole on each device of a mesh whose axes are to split the variable."""
+    sharding = array.sharding
+    if not isinstance(sharding, ShardingValue) or not isinstance(sharding.mesh, MeshValue):
+        return
+    if interpreter.context.in_jit is not False:
+        return
+    names, mesh = variable_spec(interpreter, variable, place), sharding.mesh.mesh
+    if not isinstance(names, SpecValue) or not isinstance(names.spec, Spec) or not array.shape:
+        return
+    axes = {axis for entry in names.spec.entries for axis in entry_axes(entry)}
+    several = {name for name in mesh.names if equal(mesh.size_of(name), 1) is False}
+    if axes and axes <= several and sharding.spec == SpecValue(Spec()):
+        shape, size = array.shape, array_bytes(array.shape, array.dtype)
+        made = () if sharding.origin is None else (Fact("its sharding is made here", sharding.origin),)
+        interpreter.record(
+            MadeUse(
+                place=place,
+                environment=interpreter.environment(),
+                verdict=Accepted(),
+                facts=made,
+                function=ASSIGNED,
+                subject="the variable",
+                shape=shape,
+                dtype=array.dtype,
+                total=size or 0,
+                number=1,
+                split=f"its names are {names.spec}",
+                outside="every device",
+            )
+        )
+
+
 def _somewhere(array: Array) -> Array:
     return replace(array, sharding=None, typed=None, committed=None)
 
 
-def _set_part(interpreter: Evaluator, variable: LibraryObject, key: Value, value: Value) -> None:
+def _set_part(
+    interpreter: Evaluator, variable: LibraryObject, key: Value, value: Value, place: Place
+) -> None:
     """``p[key] = value``: a whole array of the same type replaces the old one, others are cast to it."""
     old, new = array_of(variable.fields.get("value")), array_of(value)
     whole = isinstance(key, Const) and key.value is ... and (new.shape, new.dtype) == (old.shape, old.dtype)
-    assign(interpreter, variable, new if whole else _somewhere(old))
+    assign(interpreter, variable, new if whole else _somewhere(old), place)
 
 
 def _set_variable_attribute(call: Call) -> Value:
@@ -60,7 +113,7 @@ def _set_variable_attribute(call: Call) -> Value:
     if not isinstance(variable, LibraryObject) or not isinstance(name, Const) or value is None:
         raise CannotBind(call.name)
     if name.value in ("value", "raw_value"):
-        assign(call.interpreter, variable, value)
+        assign(call.interpreter, variable, value, call.place)
         return NONE
     field = "out_sharding" if name.value in OLD_NAMES else name.value
     certain = call.interpreter.certain(())
@@ -73,7 +126,7 @@ def _set_variable_item(call: Call) -> Value:
     variable, key, value = call.bind("self", "key", "value")
     if not isinstance(variable, LibraryObject) or key is None or value is None:
         raise CannotBind(call.name)
-    _set_part(call.interpreter, variable, key, value)
+    _set_part(call.interpreter, variable, key, value, call.place)
     return NONE
 
 
@@ -96,9 +149,9 @@ def _set_value(call: Call) -> Value:
     variable, value, index = call.args[0], call.argument(1, "value"), call.kwargs.get("index")
     if isinstance(variable, LibraryObject):
         if index is None:
-            assign(call.interpreter, variable, value)
+            assign(call.interpreter, variable, value, call.place)
         else:
-            _set_part(call.interpreter, variable, index, value or Unknown("no value"))
+            _set_part(call.interpreter, variable, index, value or Unknown("no value"), call.place)
     return NONE
 
 
@@ -127,7 +180,7 @@ def _copy_from(call: Call) -> Value:
     if isinstance(variable, LibraryObject):
         unknown: dict[str, Value] = {"out_sharding": Unknown("the metadata is not known")}
         fields = other.fields if other is not None and is_held(other) else unknown
-        assign(call.interpreter, variable, fields.get("value", Unknown("another variable")))
+        assign(call.interpreter, variable, fields.get("value", Unknown("another variable")), call.place)
         changing(variable)
         variable.fields.update({name: value for name, value in fields.items() if name != "value"})
     return NONE

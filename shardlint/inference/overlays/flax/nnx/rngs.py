@@ -100,7 +100,7 @@ def take_key(call: Call, held: Value) -> Value:
     after = after if isinstance(after, Array) else replace(drawn, typed=None)
     # Of a count that stays the same kind of array nothing changes: what takes keys only is a pure call.
     if after != drawn:
-        assign(interpreter, count, after)
+        assign(interpreter, count, after, place)
     return folded
 
 

@@ -34,6 +34,7 @@ from shardlint.inference.overlays.flax.nnx.rngs import RNGS, STREAM
 from shardlint.inference.overlays.flax.nnx.variables import is_variable
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
+from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import replace
 
 GRAPH = "flax.nnx.GraphDef"
@@ -217,14 +218,14 @@ def _pairs(node: Value, given: Value) -> Iterator[tuple[Value, Value]]:
 def _update(call: Call) -> Value:
     """``nnx.update(node, state, ...)``: assigns the state's values to the variables."""
     for given in call.args[1:]:
-        _put(call.interpreter, call.args[0], given)
+        _put(call.interpreter, call.args[0], given, call.place)
     return NONE
 
 
-def _put(interpreter: Evaluator, node: Value, given: Value) -> None:
+def _put(interpreter: Evaluator, node: Value, given: Value, place: Place) -> None:
     if isinstance(node, LibraryObject) and is_variable(node):
         if isinstance(array := _held(given), Array):
-            assign(interpreter, node, array)
+            assign(interpreter, node, array, place)
         else:
             _forget_placement(node)
         return
@@ -232,7 +233,7 @@ def _put(interpreter: Evaluator, node: Value, given: Value) -> None:
     if not isinstance(tree, DictValue) or tree.items is None:
         _forget_placement(node)
     for value, new in _pairs(node, given):
-        _put(interpreter, value, new)
+        _put(interpreter, value, new, place)
 
 
 def _forget_placement(node: Value, seen: set[int] | None = None) -> None:
