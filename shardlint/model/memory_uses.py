@@ -37,7 +37,8 @@ class MoveUse(Use):
     """An array inside jit that is certainly laid out by ``before``, and asked for in another layout.
 
     ``function`` asks for it. ``computed``: row by row from a batch, by a product or a layer; only the
-    layout of its rows is known, and ``before`` is otherwise as ``after``.
+    layout of its rows is known, and ``before`` is otherwise as ``after``. ``idle`` are the axes along which
+    all devices hold the same afterwards, and multiply it by the same.
     """
 
     function: str
@@ -48,6 +49,7 @@ class MoveUse(Use):
     dtype: str | None
     subject: str
     computed: bool = False
+    idle: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

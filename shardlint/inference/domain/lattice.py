@@ -33,7 +33,7 @@ from shardlint.model.origins import plain_kind
 from shardlint.support.lazy_dataclass import dataclass, replace
 
 #: What is known of an array and does not tell it from another.
-_NOT_COMPARED = ("sharding", "drawn_at", "indexed", "laid", "columns", "made")
+_NOT_COMPARED = ("sharding", "drawn_at", "indexed", "laid", "columns", "gathered", "made")
 _Kind = TypeVar("_Kind", DictValue, ListValue, Instance)
 NO_TAG: Tag = frozenset()
 

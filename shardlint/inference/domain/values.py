@@ -10,8 +10,7 @@ from collections.abc import Hashable
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
-from shardlint.inference.domain.donations import Gone
-from shardlint.inference.domain.joints import Joints
+from shardlint.inference.domain.histories import Gathered, Gone, Joints
 from shardlint.inference.store.effect_log import born
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Expr, Shape
@@ -163,11 +162,11 @@ class Array:
     that JAX summed it over, being a gradient; ``drawn_at`` is where it was drawn at random, or counted;
     ``indexed`` the axes of an `axis_index`, where it names them in another order than the specs, and its
     stride. ``laid`` is its certain layout inside jit, on Auto axes, ``columns`` of a product whose weight
-    splits its columns; ``made`` is where it was made from no other array, or the jit that returned it.
-    ``committed`` is where it lies outside jit surely, a sharding (then also its ``sharding``) or devices,
-    as the program put it there, or what it was computed from. ``gone`` is the donation that
-    deleted it, ``joined`` where it was joined of several, ``memory`` the space in its type, if that is known.
-    ``numbers`` are those in a numpy scalar or vector.
+    splits its columns, ``gathered`` the constraint that gathered its rows, or those of what it was computed
+    from; ``made`` is where it was made from no other array, or the jit that returned it. ``committed`` is
+    where it lies outside jit surely, a sharding (then also its ``sharding``) or devices, as the program put
+    it there, or what it was computed from. ``gone`` is the donation that deleted it, ``joined`` where it was
+    joined of several, ``memory`` the space in its type. ``numbers`` are those in a numpy scalar or vector.
     """
 
     shape: Shape | None
@@ -189,6 +188,7 @@ class Array:
     indexed: tuple[tuple[str, ...], Place, int] | None = field(default=None, compare=False)
     laid: ShardingValue | None = field(default=None, compare=False)
     columns: ShardingValue | None = field(default=None, compare=False)
+    gathered: Gathered | None = field(default=None, compare=False)
     made: Place | None = field(default=None, compare=False)
     gone: Gone | None = None
     joined: Joints | None = None

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from typing import Any, Protocol
 
-from shardlint.inference.domain.donations import Gone
+from shardlint.inference.domain.histories import Gone
 from shardlint.inference.domain.values import (
     Array,
     ClassValue,

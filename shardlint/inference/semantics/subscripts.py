@@ -49,6 +49,7 @@ from shardlint.inference.overlays.jax.shard_map.indices.shifted_parts import shi
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import followed, split_of
 from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.inference.overlays.jax.sharding.device_arrays import index_devices
+from shardlint.inference.overlays.jax.sharding.movement import computed_from_gathered
 from shardlint.inference.overlays.numpy import known_numbers
 from shardlint.inference.overlays.object_protocol import object_item
 from shardlint.inference.overlays.python.builtins.spec_tables import note_lookup
@@ -87,6 +88,8 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
             note_slice(interpreter, receiver, key, place)
             note_mask(interpreter, receiver, key, place)
             made = as_far_as_known(call, "[]", made)
+            if isinstance(key, Array):
+                made = computed_from_gathered(made, (receiver, key))
         if receiver.joined is not None and isinstance(made, Array):
             made = joined_parts.followed(call, "[]", (receiver, key), made, split_of(made))
         return chosen(interpreter, "[]", (receiver, key), made) if interpreter.context.orders else made

@@ -55,7 +55,8 @@ element by element, and for what reshapes and transposes make of them. The rows 
 Flax, are those of the batch, and split as it came. Not reported is an array that is
 gathered, so that each device keeps its part, unless only some of the axes that split the first dimension are
 left out: a batch over `("data", "fsdp")` that is asked for over `"data"`; or all of them, where it is a
-product, or a layer's result, that stays split along another dimension. That is an information.
+product, or a layer's result, that stays split along another dimension, or where a product follows with a
+weight that these axes do not split either. That is an information.
 
 ## References
 - https://github.com/jax-ml/jax/issues/21562
@@ -83,7 +84,9 @@ def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
     found, total = movement(use.mesh, use.before, use.after, use.shape), array_bytes(use.shape, use.dtype)
     if found is None or total is None:
         return
-    idle = gathered_rows(use.mesh, use.before, use.after, use.computed) if found.gathered else ()
+    idle = use.idle or (
+        gathered_rows(use.mesh, use.before, use.after, use.computed) if found.gathered else ()
+    )
     if idle:
         axes = names_text(idle)
         yield Problem(
@@ -92,6 +95,8 @@ def check(use: MoveUse, settings: RuleSettings) -> Iterable[Problem]:
             use.place,
             severity=Severity.INFO,
         )
+    if use.idle:
+        return
     # A constraint that gathers is how a weight is collected for one product.
     mapped = use.function == SHARD_MAP
     if (found.gathered and not mapped) or 2 * found.moved < found.wanted:

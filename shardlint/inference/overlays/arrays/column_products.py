@@ -13,7 +13,12 @@ from dataclasses import replace
 from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, SpecValue, Value, as_str
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.jax.sharding.movement import OPEN, layout
+from shardlint.inference.overlays.jax.sharding.movement import (
+    OPEN,
+    computed_from_gathered,
+    layout,
+    note_multiplied,
+)
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
@@ -31,6 +36,8 @@ def multiplied(interpreter: Evaluator, result: Value, x: Value, weight: Value, p
     context = interpreter.context
     if context.in_jit is not True or context.mapped or context.bound_axes or place is None:
         return result
+    result = computed_from_gathered(result, (x, weight))
+    note_multiplied(interpreter, result)
     if not isinstance(result, Array) or not isinstance(x, Array) or not isinstance(weight, Array):
         return result
     known = None if weight.laid is None else layout(weight.laid)
@@ -70,6 +77,7 @@ def layer_multiplied(
     interpreter: Evaluator, layer: str, result: Value, operands: Sequence[Value], place: Place
 ) -> Value:
     """Return the result of a layer, as `multiplied` if it multiplies its input with a matrix."""
+    result = computed_from_gathered(result, operands)
     kernels = [one for one in operands if isinstance(one, Array) and one.name == "kernel"]
     if layer not in _DENSE or not operands or len(kernels) != 1:
         return result

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from shardlint.inference.domain.joints import Joints
+from shardlint.inference.domain.histories import Joints
 from shardlint.inference.domain.values import (
     Array,
     Const,

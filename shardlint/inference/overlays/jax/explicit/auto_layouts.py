@@ -25,10 +25,12 @@ from shardlint.inference.overlays.jax.explicit.rules import (
 )
 from shardlint.inference.overlays.jax.explicit.rules import layout as rearranging
 from shardlint.inference.overlays.jax.explicit.rules.einsum import einsum
+from shardlint.inference.overlays.jax.explicit.rules.indexing import take
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.sharding.movement import (
     OPEN,
     combined,
+    computed_from_gathered,
     computed_in_force,
     keeping_rows,
     laid,
@@ -123,6 +125,8 @@ def followed(call: Call, name: str, result: Value) -> Value:
         return map_arrays(result, lambda array, _: replace(array, made=made), NO_PATH)
     if rule in ELEMENTWISE:
         return combined(call.interpreter, result, (*call.args, *call.kwargs.values()))
+    if rule in (take, *_REDUCING):
+        result = computed_from_gathered(result, call.args)
     if rule is None and name.startswith(LAYERS):
         given = [one for one in call.args if isinstance(one, Array)]
         return keeping_rows(call.interpreter, result, given[0]) if given else result

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 
+from shardlint.inference.domain.histories import Gathered
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -46,7 +47,7 @@ def arrived(tree: Value, trees: Trees) -> Value:
 def laid(array: Array, sharding: ShardingValue | None) -> Array:
     """Return an array that certainly has a layout from here on; None if nothing is known of it."""
     known = sharding is not None and layout(sharding) is not None
-    return replace(array, laid=sharding if known else None, columns=None, made=None)
+    return replace(array, laid=sharding if known else None, columns=None, made=None, gathered=None)
 
 
 def layout(sharding: ShardingValue) -> tuple[Mesh, Spec] | None:
@@ -118,9 +119,83 @@ def keeping_rows(interpreter: Evaluator, result: Value, array: Value) -> Value:
     return replace(result, laid=replace(home, spec=SpecValue(Spec(entries))))
 
 
+def constrained(array: Array, wanted: ShardingValue | None, place: Place, subject: str | None) -> Array:
+    """Return an array that a constraint lays out, None for another call; it may gather the rows."""
+    gathered = None if wanted is None else _gathering(array, wanted, place, subject)
+    return replace(laid(array, wanted), gathered=gathered)
+
+
+def _gathering(array: Array, wanted: ShardingValue, place: Place, subject: str | None) -> Gathered | None:
+    """Return the gathering of an array's rows, if they were split over some axis, and are asked for whole
+    along it; an earlier one, where they stay whole."""
+    after, rows, earlier = layout(wanted), _rows(array), array.gathered
+    if after is None:
+        return None
+    mesh, spec = after
+    held = {axis for entry in spec.entries for axis in entry_axes(entry)}
+    if rows is None:
+        same = earlier is not None and earlier.mesh == mesh and not held & {*earlier.axes}
+        return earlier if same else None
+    home, entry = rows
+    if not isinstance(home.mesh, MeshValue) or home.mesh.mesh != mesh:
+        return None
+    axes = (axis for axis in entry_axes(entry) if axis in mesh.names and axis not in held)
+    lost = tuple(axis for axis in axes if equal(mesh.size_of(axis), 1) is False)
+    before, shape = Spec((entry, *spec.entries[1:])), array.shape or ()
+    return (
+        Gathered(mesh, lost, before, spec, subject or "the array", shape, array.dtype, place)
+        if lost
+        else None
+    )
+
+
+def computed_from_gathered(result: Value, operands: Iterable[Value]) -> Value:
+    """Return a result of arrays whose rows a constraint gathered, and of others that are whole along the same
+    axes: it is the same on all devices along these."""
+    arrays = [one for one in operands if isinstance(one, Array) and one.shape != ()]
+    found = next((one.gathered for one in arrays if one.gathered is not None), None)
+    if found is None or not isinstance(result, Array):
+        return result
+    alike = all(one.gathered == found or _is_whole_along(one, found) for one in arrays)
+    return replace(result, gathered=found) if alike else result
+
+
+def _is_whole_along(array: Array, found: Gathered) -> bool:
+    """Return whether an array is certainly whole along the axes of a gathering."""
+    known = certain_layout(array)
+    return (
+        known is not None
+        and known[0] == found.mesh
+        and not {axis for entry in known[1].entries for axis in entry_axes(entry)} & {*found.axes}
+    )
+
+
+def note_multiplied(interpreter: Evaluator, result: Value) -> None:
+    """Record the constraint that gathered the rows of what a product was computed from."""
+    found = result.gathered if isinstance(result, Array) else None
+    if found is not None and not interpreter.context.mapped:
+        interpreter.record(
+            MoveUse(
+                place=found.place,
+                environment=interpreter.environment(),
+                verdict=Accepted(),
+                facts=(),
+                function="with_sharding_constraint",
+                mesh=found.mesh,
+                before=found.before,
+                after=found.after,
+                shape=found.shape,
+                dtype=found.dtype,
+                subject=found.subject,
+                idle=found.axes,
+            )
+        )
+
+
 def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -> Value:
     """Return the result of an operation, element by element, in the layout that all its operands share; what
     is computed from made arrays alone is made."""
+    result = computed_from_gathered(result, operands)
     arrays = [one for one in operands if isinstance(one, Array) and one.shape != ()]
     columns = next((one.columns for one in arrays if one.columns is not None), None)
     if columns is not None and isinstance(result, Array):

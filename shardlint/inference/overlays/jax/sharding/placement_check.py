@@ -28,7 +28,7 @@ from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
 from shardlint.inference.overlays.jax.explicit.memory_spaces import memory_put, moved
 from shardlint.inference.overlays.jax.explicit.placement_types import spec_in_type, typed_by
-from shardlint.inference.overlays.jax.sharding.movement import laid, note_constraint
+from shardlint.inference.overlays.jax.sharding.movement import constrained, note_constraint
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_placed
 from shardlint.inference.overlays.pytrees.prefixes import SINGLE_DEVICE
 from shardlint.inference.overlays.witness_values import data_of
@@ -111,10 +111,10 @@ def place_array(
     sharding = None if unplaced else _sharding(target, interpreter)
     if isinstance(verdict, Accepted) and api in COMMITTING:
         note_placed(interpreter, array, sharding, place)
-    if api in _ASKING and isinstance(verdict, Accepted):
-        note_constraint(interpreter, array, sharding, _ASKING[api], place, subject or array.name)
+    asked = sharding if api in _ASKING and isinstance(verdict, Accepted) else None
+    note_constraint(interpreter, array, asked, _ASKING.get(api, ""), place, subject or array.name)
     return replace(
-        laid(array, sharding if api is Api.CONSTRAINT and isinstance(verdict, Accepted) else None),
+        constrained(array, asked if api is Api.CONSTRAINT else None, place, subject or array.name),
         sharding=sharding,
         committed=sharding if api in COMMITTING and interpreter.context.in_jit is False else None,
         typed=typed_by(interpreter, api, array, mesh, spec, verdict),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from shardlint.inference.domain.donations import Gone
+from shardlint.inference.domain.histories import Gone
 from shardlint.inference.domain.values import (
     Array,
     Devices,

@@ -1,0 +1,54 @@
+"""Constraints that gather the rows of a batch before a product: what each device computes, beside JAX."""
+
+from __future__ import annotations
+
+import pytest
+from consequences import found, value
+
+HEADER = """import flax.linen as nn, jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("data", "model"))
+on = lambda *spec: NamedSharding(mesh, P(*spec))
+x = jax.device_put(jnp.ones((64, 32)), on("data"))
+ids = jax.device_put(jnp.arange(64), on("data"))
+w = jax.device_put(jnp.ones((32, 32)), on())
+columns = jax.device_put(jnp.ones((32, 32)), on(None, "data"))
+fsdp = jax.device_put(jnp.ones((32, 32)), on("data"))
+table = jax.device_put(jnp.ones((128, 32)), on())
+bias = jax.device_put(jnp.ones(32), on())
+def constrain(x, *spec):
+    return jax.lax.with_sharding_constraint(x, on(*spec))
+@jax.jit
+def f(x, ids, w, columns, fsdp, table, bias):
+    {body}
+args = x, ids, w, columns, fsdp, table, bias
+"""
+#: Bodies, and whether the devices along "data" multiply the same rows.
+BODIES: dict[str, bool] = {
+    "return constrain(x) @ w": True,
+    "return jnp.tanh(constrain(x) + bias) @ w": True,
+    "return jnp.dot(constrain(x, None, None), w)": True,
+    "return jnp.einsum('bd,df->bf', constrain(x), w)": True,
+    "h = constrain(x)\n    h = h - h.mean(-1, keepdims=True)\n    return (h / 2) @ w": True,
+    "return jnp.take(table, constrain(ids), axis=0) @ w": True,
+    "return table[constrain(ids)] @ w": True,
+    "return constrain(constrain(x) * 2, None, 'model') @ w": True,
+    "return constrain(constrain(x @ w) @ w)": True,
+    "return constrain(x, 'data') @ w": False,
+    "return constrain(x @ w + 1)": False,
+    "return (x @ constrain(fsdp)) @ w": False,
+    "return constrain(x) @ columns": False,
+    "return table[ids] @ w": False,
+    "return constrain(constrain(x), 'data') @ w": False,
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_products_of_the_same_rows(body: str) -> None:
+    program = HEADER.format(body=body)
+    rows = "f.lower(*args).compile().cost_analysis()['flops'] / (2 * 16 * 32 * 32 * {})"
+    products = body.count("@") + body.count("dot") + body.count("einsum")
+    multiplied = value(program, rows.format(products)) > 1.5
+    assert multiplied == BODIES[body]
+    told = [one for one in found(f"{program}f(*args)\n", "SHL604") if "same rows" in one.message]
+    assert bool(told) == BODIES[body]
