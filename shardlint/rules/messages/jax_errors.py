@@ -92,6 +92,8 @@ SHL211 | Computation was compiled for input shardings that disagree with the sha
 SHL212 | If backend or device is specified on jit, then in_shardings should not be specified.
 SHL213 | Cannot interpret value of type * as an abstract array; it does not have a dtype attribute
 SHL214 | The following ordered effects are not supported for more than * device: *
+SHL215 | Non-hashable static arguments are not supported. An error occurred while trying to hash an object
+    of type * The error was:
 SHL301 | pjit in_shardings specification must be a tree prefix of the positional arguments tuple. In
     particular, pjit in_shardings must either be a Sharding, a PartitionSpec, or a tuple of length equal to
     the number of positional arguments. But pjit in_shardings is the wrong length: got a tuple or list of

@@ -31,6 +31,7 @@ from shardlint.inference.overlays.jax.shard_map.split_dimensions import cut, wit
 from shardlint.inference.overlays.jax.sharding.made_arrays import note_broadcast
 from shardlint.inference.overlays.jax.transforms.idle_axes import note_same_data
 from shardlint.inference.overlays.jax.transforms.jit import function_name
+from shardlint.inference.overlays.jax.transforms.jit_arguments import refuse_static
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import (
     note_unnamed,
     refuse_constraints,
@@ -127,6 +128,9 @@ def _pmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
         return _mapped(call, function, given, prepare=untyped, over_devices=True)
     bound = (static,) if as_items(static) is None else as_items(static) or ()
     numbers = frozenset(as_int(item) for item in bound)
+    known = (number for number in numbers if number is not None)
+    if refuse_static(call, "jax.pmap", function, sorted(known)):
+        return Unknown("JAX refuses a static argument")
     return _mapped(call, function, given, numbers, prepare=untyped, over_devices=True)
 
 

@@ -66,6 +66,7 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     refuse_arguments,
     refuse_keywords,
     refuse_options,
+    refuse_static,
     rejected_at_once,
     runs,
 )
@@ -141,6 +142,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         before = len(interpreter.uses)
         dynamic = None if static is None else [i for i in range(len(args)) if i not in static[0]]
         names = frozenset() if static is None else static[1]
+        if static is not None and refuse_static(inner, "jax.jit", function, *static):
+            return Unknown("JAX refuses a static argument")
         places = {i: inner.place_of(i, "") for i in range(len(args))}
         arguments: list[Argument] | None = []
         outermost = interpreter.context.in_jit is False

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from shardlint.inference.domain.unhashable_values import unhashable
 from shardlint.inference.domain.values import (
     Alternatives,
     Array,
@@ -116,6 +117,26 @@ def refuse_arguments(call: Call, dynamic: Sequence[int] | None, static: frozense
     return any(
         refuse_leaves(call, "jax.jit", tree, place, subject, trees=trees) for tree, place, subject in given
     )
+
+
+def refuse_static(
+    call: Call,
+    transform: str,
+    function: Value,
+    positions: Iterable[int],
+    keywords: frozenset[str] = frozenset(),
+) -> bool:
+    """Record a static argument of a transformed function that has no hash; return whether there is one."""
+    found = [(i, call.args[i], call.place_of(i, "")) for i in positions if 0 <= i < len(call.args)]
+    given = [(argument_name(call, function, i), value, place) for i, value, place in found]
+    given += [(key, call.kwargs[key], call.place_of(None, key)) for key in call.kwargs if key in keywords]
+    for name, value, place in given if not call.opaque else ():
+        if (what := unhashable(value)) is not None:
+            detail = f"`{name}` is static, and is {what}"
+            verdict = Rejected(Cause.MISUSE, "ValueError", "call", detail=detail)
+            record_of_value(call.interpreter, f"{transform}(static)", verdict, place)
+            return True
+    return False
 
 
 def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:

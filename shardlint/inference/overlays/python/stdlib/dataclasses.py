@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.classes import all_fields, has_unknown_base, lineage
+from shardlint.inference.domain.unhashable_values import HASH_OF_FIELDS
 from shardlint.inference.domain.values import (
     NONE,
     ClassValue,
@@ -74,6 +75,8 @@ def make_dataclass(cls: ClassValue, decorator: str, arguments: dict[str, Value])
         cls.nodes = _registered(cls, arguments)
         return
     cls.dataclass = True
+    if decorator == "dataclasses.dataclass" and "__hash__" not in cls.attributes:
+        _decide_hash(cls, arguments)
     if decorator in _ADDING_METHODS:
         cls.bases, cls.lineage = (*cls.bases, External(decorator)), ()
     if decorator == "flax.struct.dataclass":
@@ -86,6 +89,20 @@ def make_dataclass(cls: ClassValue, decorator: str, arguments: dict[str, Value])
             cls.attributes.pop(name, None)
             if "default" in default.fields:
                 cls.attributes[name] = default.fields["default"]
+
+
+def _decide_hash(cls: ClassValue, arguments: dict[str, Value]) -> None:
+    """Leave a class without a hash, as Python does if it adds ``__eq__``, and the class is not frozen."""
+    eq, frozen, asked = (
+        as_bool(arguments.get(name, Const(default)))
+        for name, default in (("eq", True), ("frozen", False), ("unsafe_hash", False))
+    )
+    if None in (eq, frozen, asked):
+        cls.attributes["__hash__"] = Unknown("options decide whether the class has a hash")
+    elif eq and not frozen and not asked:
+        cls.attributes["__hash__"] = NONE
+    elif eq or asked:
+        cls.attributes["__hash__"] = HASH_OF_FIELDS
 
 
 def _make_nodes(cls: ClassValue, mark: str, leaf: bool) -> None:
