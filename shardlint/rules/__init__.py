@@ -1,10 +1,10 @@
 """The rules: each turns uses into problems, and is discovered in one of the folders.
 
 A rule is one file with a page (its docstring), a function ``check(use, settings)`` and a ``RULE``. The
-folders are the hundreds of the codes: `specs` (1xx), `shapes` (2xx), `shard_map` and `device_values` (3xx),
-`meshes` (4xx), `flax` (5xx), `memory`, `movement` and `spec_tables` (6xx), `axis_types` (7xx), `versions`
-(8xx). `base` has the types, `engine` runs rules and settles severities and duplicates, `messages` has wording
-that several rules share.
+folders are the hundreds of the codes: `specs` (1xx), `shapes` and `jit` (2xx), `shard_map` and
+`device_values` (3xx), `meshes` (4xx), `flax` (5xx), `memory`, `replication`, `movement` and `spec_tables`
+(6xx), `axis_types` (7xx), `versions` (8xx). `base` has the types, `engine` runs rules and settles severities
+and duplicates, `messages` has wording that several rules share.
 
 Rules never see syntax and never resolve names; an `Unknown` is not a mistake. An error is only what JAX
 raises.
@@ -29,6 +29,7 @@ __all__ = ["AnyRule", "Problem", "ProjectRule", "Rule", "RuleSettings", "all_rul
 _FOLDERS = (
     "specs",
     "shapes",
+    "jit",
     "shard_map",
     "device_values",
     "meshes",

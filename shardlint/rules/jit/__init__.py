@@ -1,0 +1,1 @@
+"""Rules on jitted functions: their options, their arguments, and where these lie."""
