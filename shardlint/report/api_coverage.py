@@ -17,7 +17,8 @@ from shardlint.model.uses import (
     ShardingUse,
     Use,
 )
-from shardlint.source.api_sites import Site, SiteKind, find_sites, own_calls
+from shardlint.source.api_sites import Site, SiteKind, find_sites
+from shardlint.source.own_calls import own_calls
 from shardlint.source.sources import Source
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -170,6 +171,6 @@ def coverage_of(sources: Iterable[Source], programs: Iterable[Iterable[Use | Fil
         site
         for source in held
         for site in find_sites(source)
-        if (site.span.path, site.span.line, site.span.end_line, site.name) not in own
+        if (site.span.path, site.span.cell, site.span.line, site.span.end_line, site.name) not in own
     ]
     return coverage(sites, (use for uses in programs for use in uses if isinstance(use, Use)))

@@ -1,13 +1,13 @@
 """Sites of sharding APIs in a text: an independent count that does not depend on inference.
 
 Sites are recognized by the last name of the called expression. A project's own function of the same name
-counts too, unless `own_calls` sees where it is defined; a function that only wraps one does not.
+counts too, unless `source.own_calls` sees where it is defined; a function that only wraps one does not.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 
 from shardlint.model.spans import Span
@@ -85,67 +85,6 @@ def find_sites(source: Source) -> list[Site]:
     return [site for cell in source.cells for site in _sites(source.path, cell)]
 
 
-#: A call by its file, its first and last line, and its name.
-Call = tuple[str, int, int, str]
-
-
-def own_calls(sources: Iterable[Source]) -> set[Call]:
-    """Return the calls, in modules, of functions that the project itself defines: by their name in the same
-    module, or in one that is imported."""
-    trees: dict[str, ast.Module] = {}
-    for source in sources:
-        for cell in source.cells[:1] if source.path.endswith(".py") else ():
-            try:
-                trees[source.path] = ast.parse(cell.text)
-            except (SyntaxError, ValueError, RecursionError):
-                continue
-    defined = {path: _defined(tree) for path, tree in trees.items()}
-    found: set[Call] = set()
-    for path, tree in trees.items():
-        meant = _imported(tree, path, defined)
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Call):
-                continue
-            owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-            name, root = _last_name(node.func), _last_name(owner) if isinstance(owner, ast.Name) else None
-            module = path if owner is None and name in defined[path] else meant.get(root or "")
-            if owner is None and module is None:
-                module = meant.get(f"{name}()")
-            if module is not None and name in defined.get(module, ()) and (owner is None or root in meant):
-                found.add((path, node.lineno, node.end_lineno or node.lineno, name))
-    return found
-
-
-def _defined(tree: ast.Module) -> frozenset[str]:
-    """Return the names of a module's functions."""
-    return frozenset(one.name for one in tree.body if isinstance(one, ast.FunctionDef))
-
-
-def _imported(tree: ast.Module, path: str, modules: Iterable[str]) -> dict[str, str]:
-    """Return the files of modules that names stand for, and of those that functions (``name()``) are from."""
-    files = list(modules)
-
-    def file_of(dotted: str) -> str | None:
-        tail = f"/{dotted.replace('.', '/')}.py"
-        fits = [one for one in files if f"/{one}".endswith(tail)]
-        return fits[0] if len(fits) == 1 else None
-
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            pairs = [(one.asname or "", one.name) for one in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            pairs = [(one.asname or one.name, f"{node.module}.{one.name}") for one in node.names]
-            if (file := file_of(node.module)) is not None:
-                found |= {f"{one.asname or one.name}()": file for one in node.names}
-        else:
-            continue
-        for name, dotted in pairs:
-            if name and (file := file_of(dotted)) is not None:
-                found[name] = file
-    return found
-
-
 def _sites(path: str, cell: Cell) -> Iterator[Site]:
     try:
         tree = ast.parse(cell.text)
@@ -165,8 +104,8 @@ def _sites(path: str, cell: Cell) -> Iterator[Site]:
         if _root_name(node.func) in _OTHERS:
             continue
         # ``partial(jit, in_shardings=...)`` counts as the call of its first argument.
-        functions = [node.func, *node.args[:1]] if _last_name(node.func) == "partial" else [node.func]
-        for name in map(_last_name, functions):
+        functions = [node.func, *node.args[:1]] if last_name(node.func) == "partial" else [node.func]
+        for name in map(last_name, functions):
             if (kind := _kind(name, node)) is None or node.end_lineno is None or node.end_col_offset is None:
                 continue
             start, end = column(node.lineno, node.col_offset), column(node.end_lineno, node.end_col_offset)
@@ -175,7 +114,7 @@ def _sites(path: str, cell: Cell) -> Iterator[Site]:
     yield from sorted(found, key=lambda site: site.span.order())
 
 
-def _last_name(node: ast.expr) -> str:
+def last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
