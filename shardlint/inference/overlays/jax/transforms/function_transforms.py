@@ -213,9 +213,14 @@ def _named(
     axis: Value | None,
     mapped: Mapped,
 ) -> Value:
-    """Call a mapped function with its axis name bound."""
+    """Call a mapped function with its axis name bound.
+
+    As around a shard_map, an unknown caller is assumed not to bind further names around a pmap.
+    """
     interpreter = call.interpreter
     bound, name = interpreter.context.bound_axes, as_str(axis)
+    if mapped.axis is not None and name not in (None, UNNAMED) and isinstance(bound, Unknown):
+        bound = ()
     if axis is not None and not is_none(axis) and not isinstance(bound, Unknown):
         bound = (*bound, (name, size)) if name is not None else Unknown("an axis name that is not known")
     # Calls without mapped operands are left to what is around.
