@@ -150,6 +150,15 @@ class EntryRun:
         changes = (replace(theirs.get(one.thing.born, one), rebound=one.rebound) for one in self.changes)
         return replace(self, changes=tuple(changes))
 
+    def isolate(self) -> None:
+        """Undo what it changed, if all of that can be undone: a test is run from a fresh start."""
+        if not self.alone:
+            return
+        for change in reversed(self.changes):
+            change.undo()
+        self.changes = ()
+        self.trace.escaped, self.trace.unseen_changes = {}, set()
+
     def apply_to(self, interpreter: Machine) -> None:
         """Add this result to an analysis."""
         interpreter.uses += self.trace.uses

@@ -204,7 +204,10 @@ class Entries:
         run.left_open = left_open
         if i.budget.ceiling.reached:
             i.budget.ceiling.note(_place_of(made, self._run))
-        if len(i.project.modules) != modules:
+        if len(i.project.modules) == modules:
+            if isinstance(made, Function) and self._tests.of(made):
+                run.isolate()
+        else:
             # The contents of a module that an entry point imports are shared by all.
             self.first = born()
         self._note_asker(key, run)

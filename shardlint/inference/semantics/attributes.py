@@ -277,8 +277,8 @@ def _of_class(interpreter: Machine, value: ClassValue, name: str, place: Place) 
         return DictValue(dict(value.members.items()))
     if name in ("_make", "_fields") and "typing.NamedTuple" in library_bases(value):
         return named_tuple_class_attribute(value, name)
-    if name == "register" and found is None and "abc.ABC" in library_bases(value):
-        # Any reader can register a class as a virtual subclass.
+    if name == "register" and found is None:
+        # Any reader can register a class as a virtual subclass of an abstract one.
         blur(value)
     if found is None:
         unseen = has_unknown_base(value) or library_bases(value) - {"builtins.object"}

@@ -34,6 +34,7 @@ from shardlint.inference.overlays.python.stdlib.dataclasses import (
     positional_fields,
 )
 from shardlint.inference.overlays.python.stdlib.enums import member_of_value
+from shardlint.inference.overlays.testing.unittest import TEST_CASES
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
@@ -123,12 +124,13 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
         return DictValue(dict(call.kwargs.items()), call.place, interpreter.path)
     if cls.members is not None or "builtins.type" in bases:
         return Unknown(f"an instance of `{cls.name}`")
-    opaque = has_unknown_base(cls) or not bases <= (PLAIN_BASES | HOLDERS.keys() | followed_bases())
+    known = PLAIN_BASES | HOLDERS.keys() | followed_bases()
+    opaque = has_unknown_base(cls) or not bases <= known
     if (made := call_library_class(call, cls, bases)) is not None:
         return made
     instance = Instance(cls, {}, opaque, call.place, interpreter.path)
-    if opaque:
-        # The constructor of a library's class may call methods of this one.
+    if opaque and (has_unknown_base(cls) or not bases <= known.union(TEST_CASES)):
+        # The constructor of a library's class may call methods of this one; those of test cases do not.
         lose_code(instance)
     hold(interpreter, instance, call)
     init = class_attribute(cls, "__init__")

@@ -226,9 +226,16 @@ def _derives_plainly(value: Value) -> bool:
     )
 
 
+#: Bases that let no object of another class be an instance.
+_CHECKING_PLAINLY = frozenset({"builtins.object", "abc.ABC", "typing.Generic"})
+
+
 def _checks_plainly(cls: ClassValue) -> bool:
-    """Return whether only instances of its subclasses are instances of a class."""
-    return library_bases(cls) <= {"builtins.object"} and not has_unknown_base(cls)
+    """Return whether only instances of its subclasses are instances of a class.
+
+    An abstract class with which another class is registered is opaque from then on.
+    """
+    return library_bases(cls) <= _CHECKING_PLAINLY and not has_unknown_base(cls)
 
 
 def _getattr(call: Call) -> Value:
