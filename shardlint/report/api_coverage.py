@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from shardlint.laws.core.values import Mesh, Spec, Unknown
-from shardlint.laws.core.verdicts import Rejected, Undecided
+from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided
 from shardlint.model.spans import Place, Span
 from shardlint.model.uses import (
+    CallUse,
     CollectiveUse,
     FileProblem,
     OperationUse,
@@ -29,6 +30,7 @@ _KINDS: dict[type[Use], frozenset[SiteKind]] = {
     ParameterUse: frozenset({SiteKind.PARAMETER}),
     CollectiveUse: frozenset({SiteKind.COLLECTIVE}),
     ShardingUse: frozenset({SiteKind.SHARDING}),
+    CallUse: frozenset({SiteKind.PLACEMENT, SiteKind.COLLECTIVE, SiteKind.SHARDING}),
 }
 NEVER = "no call that reaches it was followed"
 
@@ -64,13 +66,16 @@ def coverage(sites: Sequence[Site], uses: Iterable[Use]) -> list[Judged]:
 def _sites_of(use: Use, sites: Sequence[Site], by_file: dict[tuple[str, int | None], list[int]]) -> set[int]:
     """Return the sites of a use: the innermost around its place, and around those of its parts."""
     kinds = _KINDS.get(type(use), frozenset())
-    visited = set()
+    visited: set[int] = set()
+    name = use.function.rpartition(".")[2] if isinstance(use, CallUse) else None
+    if isinstance(use, CallUse) and use.silent is not None:
+        return visited
     for place in _places(use) if kinds else ():
         span = place.resolve()
         holding = [
             n
             for n in by_file.get((span.path, span.cell), ())
-            if sites[n].kind in kinds and _holds(sites[n].span, span)
+            if sites[n].kind in kinds and name in (None, sites[n].name) and _holds(sites[n].span, span)
         ]
         if holding:
             visited.add(max(holding, key=lambda n: (sites[n].span.line, sites[n].span.column)))
@@ -121,6 +126,10 @@ def _parts(use: Use) -> tuple[bool, bool, str | None]:
         case OperationUse():
             mesh, kind = use.environment.context_mesh, next(iter(use.operands), None)
             return isinstance(mesh, Mesh), kind is not None and kind.shape is not None, _reason(mesh)
+        case CallUse():
+            # It is judged as a whole.
+            judged = isinstance(use.verdict, Accepted)
+            return judged, judged, None
         case ShardingUse():
             return isinstance(use.mesh, Mesh), True, _reason(use.mesh)
         case Placement() | ParameterUse():

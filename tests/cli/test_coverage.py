@@ -129,3 +129,37 @@ def test_what_is_not_known_is_noted_on_request(program: Path, capsys: pytest.Cap
     assert "SHL008" not in capsys.readouterr().out
     assert main([*arguments, "--show-unresolved"]) == 0
     assert "train.py:24:13: info[SHL008] `psum`" in capsys.readouterr().out
+
+
+WITHOUT_SPECS = """
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("x",))
+rows = NamedSharding(mesh, P("x"))
+one = jax.device_put(np.ones(3), jax.devices()[0])
+same = jax.device_put(np.ones(3))
+parts = jax.device_put(np.split(np.ones((8, 2)), 8), mesh.local_devices)
+whole = jax.make_array_from_single_device_arrays((8, 2), rows, parts)
+
+def open_parts(shards, spec, axes, x):
+    made = jax.make_array_from_single_device_arrays((8, 2), rows, shards)
+    other = NamedSharding(mesh, spec)
+    return jax.shard_map(lambda x: jax.lax.psum(x, axes), mesh=mesh, in_specs=P("x"), out_specs=P())(x)
+"""
+
+
+def test_calls_without_specs_are_judged_and_others_say_why_not() -> None:
+    linter = Linter(Settings(devices=8))
+    sources = [source_from_text("train.py", WITHOUT_SPECS)]
+    assert not linter.check_source(sources[0])
+    uses = [use for use in linter.uses(sources) if isinstance(use, Use)]
+    found = [(one.site.span.line, one.rank, one.reason) for one in coverage(find_sites(sources[0]), uses)]
+    assert [one for one in found if one[0] in (8, 9, 10, 11)] == [(n, True, None) for n in (8, 9, 10, 11)]
+    assert [one for one in found if one[0] > 12] == [
+        (14, False, "the shards are not known"),
+        (15, False, "`spec` is decided by the caller"),
+        (16, True, "shape not known"),
+        (16, False, "its axes: `axes` is decided by the caller"),
+    ]

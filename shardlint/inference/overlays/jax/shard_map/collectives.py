@@ -28,6 +28,7 @@ from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, vari
 from shardlint.inference.overlays.jax.transforms.lowering import DOUBT
 from shardlint.inference.overlays.jax.transforms.taint import followed
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays, traced
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import Dim, fresh, product
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
@@ -214,6 +215,8 @@ def _started(
     """Judge the axis names and the groups and record the verdict; None if they are rejected or unknown."""
     axes = _axes(axis)
     if axes is None:
+        reason = axis.reason if isinstance(axis, Unknown) else "they are not known"
+        record_of_value(call.interpreter, f"jax.lax.{function}", Undecided(f"its axes: {reason}"), call.place)
         return None
     context = call.interpreter.context
     bound = context.bound_axes

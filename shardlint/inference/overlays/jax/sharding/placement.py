@@ -61,7 +61,7 @@ from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Shape, equal
 from shardlint.laws.core.values import Junk, Unknown, entry_axes
-from shardlint.laws.core.verdicts import Accepted, Api, Rejected
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected, Undecided, Verdict
 from shardlint.laws.core.witness_data import Known, call_data, shape_data, tuple_data
 from shardlint.laws.placement.jit_arguments import judge_process_data, judge_shards
 from shardlint.laws.versions.era import since
@@ -95,6 +95,7 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
         if not isinstance(tree, Unknown):
             return tree
     if isinstance(target, Devices):
+        _note(call, Accepted())
         return map_arrays(tree, lambda array, _: on_device(call.interpreter, array, target))
     if isinstance(target, LibraryObject) and device_of(target) is not None:
         return map_arrays(tree, lambda array, path: place_leaf(target, array, path))
@@ -114,12 +115,18 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
     return map_prefix(target, tree, place_leaf)
 
 
+def _note(call: Call, verdict: Verdict) -> None:
+    """Record a call without a spec to judge: only coverage asks for it."""
+    record_of_value(call.interpreter, call.name, verdict, call.place)
+
+
 def _device_put(call: Call) -> Value:
     tree, device, *_ = call.bind("x", device=None, src=None, donate=None, may_alias=None)
     assert tree is not None
     if refuse_leaves(call, "jax.device_put", tree, call.place_of(0, "x"), structs=True):
         return Unknown("JAX rejects a leaf that is no array")
     if device is None or is_none(device):
+        _note(call, Accepted())
         return traced(tree)
     if (moved := put_in_space(call, traced(tree), device)) is not None:
         return moved
@@ -249,15 +256,23 @@ def _from_shards(call: Call) -> Value:
     held = [item for item in items or () if isinstance(item, Array)]
     made = Array(dims, held[0].dtype if held else None, origin=call.place)
     if not isinstance(sharding, ShardingValue) or (layout := layout_of(sharding)) is None or dims is None:
+        _note(call, Undecided("the sharding is not known" if dims is not None else "shape not known"))
         return made
     if items is not None and len(held) == len(items) and one_process(call.interpreter):
         # Each of several processes passes the shards of its own devices only.
+        known = all(array.shape is not None for array in held)
         verdict = judge_shards(layout, dims, [array.shape for array in held if array.shape is not None])
-        if isinstance(verdict, Rejected) and all(array.shape is not None for array in held):
+        if not known:
+            verdict = Undecided("the shapes of the shards are not known")
+        if not isinstance(verdict, Rejected):
+            _note(call, verdict)
+        else:
             shards = _shards_data(sharding, dims, held)
             place = call.place_of(2, "arrays")
             record_of_value(call.interpreter, call.name, verdict, place, *shards)
             return Unknown("JAX rejects these shards")
+    else:
+        _note(call, Undecided("the shards are not known"))
     outside = call.interpreter.context.in_jit is False
     return replace(made, sharding=sharding, committed=sharding if outside else None)
 

@@ -46,7 +46,7 @@ from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown
-from shardlint.laws.core.verdicts import Api, Cause, Rejected
+from shardlint.laws.core.verdicts import Api, Cause, Rejected, Undecided
 from shardlint.laws.core.witness_data import call_data, mesh_data, sharding_data
 from shardlint.laws.meshes.contexts import PLACED_ONLY, judge_concrete
 from shardlint.laws.placement.named_sharding import Memory, judge_sharding, replicated_axes
@@ -85,6 +85,8 @@ def named_sharding(call: Call) -> Value:
     if isinstance(holder, Junk):
         return Unknown("JAX rejects this sharding")
     if isinstance(given, Unknown):
+        reason = spec.reason if isinstance(spec, Unknown) else given.reason
+        record_of_value(call.interpreter, NAMED, Undecided(reason), call.place)
         return ShardingValue(holder, given, call.place, _held_in(memory))
     assert not isinstance(known, Junk | None)
     call.interpreter.record(
