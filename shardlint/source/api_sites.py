@@ -115,6 +115,7 @@ def _sites(path: str, cell: Cell) -> Iterator[Site]:
 
 
 def last_name(node: ast.expr) -> str:
+    """Return the last name of a dotted expression; empty for another one."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
