@@ -355,7 +355,8 @@ class LoopState:
     is for, and ``written`` are the variables that it has set so far. ``items`` are those to come. ``changes``
     tells that a pass changed what an object holds; in an ``unstable`` loop nothing is known of that.
     ``earlier`` are the variables that earlier passes set. ``first`` is true in the first of passes that are
-    followed one by one: later ones may begin with other values.
+    followed one by one: later ones may begin with other values. ``static`` are the numbers that calls of
+    compiled functions in them got as static arguments.
     """
 
     breaks: list[dict[str, Value]] = field(default_factory=list)
@@ -368,6 +369,7 @@ class LoopState:
     unstable: bool = False
     earlier: frozenset[str] = frozenset()
     first: bool = False
+    static: dict[tuple[Place, int | str], list[int | float]] = field(default_factory=dict)
 
     def sets(self, name: str) -> bool:
         """Return whether this pass has set a variable before, or an earlier one has."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from shardlint.inference.domain.lattice import is_supposed
-from shardlint.inference.evaluation.context import Frame
+from shardlint.inference.evaluation.context import Frame, LoopState
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.store.effect_log import EFFECTS
 
@@ -43,6 +43,18 @@ def is_called_again(interpreter: Evaluator) -> bool:
     EFFECTS.asked.add("repeated")
     *outer, frame = [one for one in interpreter.frames if not one.scope.is_comprehension]
     return not frame.is_decorated and _is_repeated(outer)
+
+
+def loop_around(interpreter: Evaluator) -> LoopState | None:
+    """Return the loop that surely runs what runs now in each of its passes, if one is known; and record the
+    query."""
+    EFFECTS.asked.add("repeated")
+    for frame in reversed(interpreter.frames):
+        if frame.loops:
+            return frame.loops[-1]
+        if frame.is_decorated:
+            break
+    return None
 
 
 def _is_repeated(frames: Sequence[Frame]) -> bool:

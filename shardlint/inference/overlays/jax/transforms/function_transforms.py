@@ -23,6 +23,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Stop
+from shardlint.inference.overlays.jax.compiling.static_arguments import note_static
 from shardlint.inference.overlays.jax.explicit.type_conversion import in_type, struct_type
 from shardlint.inference.overlays.jax.explicit.vmap import UNNAMED, Mapped
 from shardlint.inference.overlays.jax.shard_map.part_operations import settled
@@ -120,7 +121,7 @@ def _pmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
     """`pmap(f, axis_name, *, in_axes, out_axes, static_broadcasted_argnums)`: one example on each device."""
     given = {name: options.get(name) for name in ("in_axes", "out_axes", "axis_size")}
     given["axis_name"] = options.get("axis_name", options.get("#1"))
-    static = options.get("static_broadcasted_argnums")
+    given["static"] = static = options.get("static_broadcasted_argnums")
     if static is None or as_items(static) == ():
         devices = None if options.keys() & {"devices", "backend"} else call.interpreter.device_count
         if refuse_mapping(call, "jax.pmap", given["in_axes"] or Const(0), given["axis_size"], devices):
@@ -181,6 +182,14 @@ def _mapped(
         return Unknown("vmap of a reshard that names its mapped axis")
     before = len(call.interpreter.uses)
     result = _named(call, function, args, kwargs, size, axis_name, mapped)
+    if static:
+
+        def evaluate(key: int | str, value: Value) -> Value:
+            changed = [value if at == key else arg for at, arg in enumerate(args)]
+            return _named(call, function, changed, kwargs, size, axis_name, mapped)
+
+        fixed: dict[int | str, Value] = {at: arg for at, arg in enumerate(call.args) if at in static}
+        note_static(call, function_name(function), options["static"], fixed, evaluate)
     if over_devices:
         pairs = [(arg, is_none(axes[i])) for i, arg in enumerate(call.args) if i not in static]
         stacks = [*(arg for arg, on in pairs if not on), *call.kwargs.values()]

@@ -30,6 +30,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.compiling.jitted_calls import note_compilations
 from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
 from shardlint.inference.overlays.jax.explicit.captured_arrays import note_captured, note_returned
 from shardlint.inference.overlays.jax.explicit.device_lists import is_put
@@ -214,7 +215,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 shown = [*(args[i] for i in dynamic or ()), *inner.kwargs.values()]
                 used = partial(is_used, inner, function, seen, kwargs)
                 if on or any(map(is_put, (one for arg in shown for one, _ in arrays_at(arg)))):
-                    jit_results.note_compiled_anew(call, function, name)
+                    note_compilations(call, inner, function, name, static, seen, kwargs)
                 note_given_away(call, inner, name, names, args, result, placed=on, traced=shown, is_used=used)
 
         def meet(result: Value) -> bool:

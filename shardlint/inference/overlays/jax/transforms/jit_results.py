@@ -13,14 +13,10 @@ from dataclasses import replace
 from shardlint.inference.domain.values import (
     Alternatives,
     Array,
-    Bound,
     DictValue,
-    Function,
     LibraryObject,
     ListValue,
     MeshValue,
-    Native,
-    Partial,
     Tuple,
     Value,
 )
@@ -33,29 +29,12 @@ from shardlint.inference.overlays.jax.transforms.donation import is_known
 from shardlint.inference.overlays.pytrees.nodes import Trees, parts
 from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays
 from shardlint.inference.overlays.pytrees.trees import leaves
-from shardlint.inference.overlays.recording import record_call
 from shardlint.laws.core.check_chain import Case
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api, Rejected
 from shardlint.laws.placement.array_bytes import array_bytes
 from shardlint.laws.placement.checks import empty_output
 from shardlint.model.uses import CollectiveUse, LogicalAxesUse, OperationUse, ParameterUse, Placement, Use
-
-#: The event that a function is compiled in each call.
-COMPILED_ANEW = "jax.jit(compiled in each call)"
-#: Transforms that return another function each time, by which JAX finds nothing that it compiled before.
-_NEW_EACH_TIME = ("shard_map(", "jax.vmap(", "jax.grad(", "jax.value_and_grad(")
-
-
-def note_compiled_anew(call: Call, function: Value, name: str) -> None:
-    """Record a jitted function that is another one each time that the code around it runs, so that each call
-    compiles (JAX finds what it compiled by the function's identity, 0.10.2 and 0.12.0.1)."""
-    derived = isinstance(function, Native) and function.description.startswith(_NEW_EACH_TIME)
-    if call.place is None or not (derived or isinstance(function, Function | Bound | Partial)):
-        return
-    if call.interpreter.jits_anew(call.place, function):
-        silent = f"`{name}` is another function each time that this runs in a loop"
-        record_call(call, Accepted(), function=COMPILED_ANEW, silent=silent)
 
 
 def note_results(call: Call, function: str, args: Sequence[Value], result: Value) -> None:

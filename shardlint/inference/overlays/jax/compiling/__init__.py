@@ -1,0 +1,1 @@
+"""When JAX compiles a function again: for another function, or for another static argument."""
