@@ -32,6 +32,11 @@ CALLS = (
     "lax.dynamic_update_slice(v, jnp.ones((16, 3, 128)), (0, i, 0))",
     "v[i]", "v[:, i]", "v[..., i]", "v[None, 2, i]", "v[i, :, 3]", "v[:, i, 4:]", "v[i, i]", "v[i, -1]",
 )  # fmt: skip
+ORDERED = (
+    "lax.top_k(v, 4)", "lax.top_k(v, 2, axis={d})", "jnp.sort(v, axis={d})", "jnp.argsort(v)",
+    "jnp.sort(v, axis=None)", "lax.sort(v, dimension={d})", "jnp.median(v)", "jnp.quantile(v, 0.5)",
+    "jnp.partition(v, 3, axis={d})", "jnp.argpartition(v, 3)", "v.argsort(axis={n})", "jnp.percentile(v, 5, axis={d})",
+)  # fmt: skip
 TRANSFORMS = (
     "jnp.fft.rfft(v)", "jnp.fft.rfft(v, axis={d})", "jnp.fft.irfft(v.astype(complex), axis={n})",
     "jnp.fft.rfft2(v)", "jnp.fft.rfftn(v, axes=(0, {d}))", "jnp.fft.fft(v, axis={d})", "jnp.fft.fft2(v)",
@@ -85,6 +90,11 @@ def compare(calls: tuple[str, ...], shape: tuple[int, ...], axes: str = "xy") ->
 
 def test_values_are_accumulated_and_slices_searched() -> None:
     assert compare(CALLS, SHAPE) > CASES // 4
+
+
+def test_values_are_ordered() -> None:
+    assert compare(ORDERED, (8, 16, 32)) > CASES // 4
+    assert compare(ORDERED, (1, 1, 256)) > CASES // 12
 
 
 def test_transforms() -> None:

@@ -23,10 +23,7 @@ _FUNCTIONS = {
 #: Functions that take a tracer for any number.
 _TAKING = frozenset(
     {"builtins.abs", "builtins.isinstance", "builtins.print", "builtins.type"}
-    | {
-        f"jax.numpy.{name}"
-        for name in "array asarray clip cos exp float32 maximum minimum where".split()
-    }
+    | {f"jax.numpy.{name}" for name in "array asarray clip cos exp float32 maximum minimum where".split()}
 )
 
 

@@ -2,8 +2,9 @@
 
 ## What it does
 Finds operations along a dimension that is split over devices for which the compiler gathers the whole array
-on each of them: Fourier transforms, decompositions of matrices, cumulative sums, slices at a position that
-the data decide, which are read, or written with more than one row (a cache that is split over its length),
+on each of them: Fourier transforms, decompositions of matrices, cumulative sums, the largest elements
+(`jax.lax.top_k` over a vocabulary that is split), sorting all elements, slices at a position that the data
+decide, which are read, or written with more than one row (a cache that is split over its length),
 and slices of several rows at a fixed position, written by `.at[...]`; arrays that a compiled function gives
 to a callback on the host (`jax.pure_callback`, `jax.debug.print`), which gets them whole, what was computed
 from them row by row included; and arguments that

@@ -26,6 +26,7 @@ from shardlint.inference.overlays.arrays.operands import (
     truth,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.arrays.reductions import ordered
 from shardlint.inference.overlays.jax.explicit.rules import elementwise as elementwise_rules
 from shardlint.inference.overlays.jax.explicit.rules import indexing as indexing_rules
 from shardlint.inference.overlays.jax.explicit.rules import reductions as reduction_rules
@@ -254,7 +255,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("take", take, sharding=indexing_rules.take, reads_values=True, methods="take"),
     Operation("take_along_axis", take_along_axis, sharding=indexing_rules.take_along_axis, reads_values=True),
     Operation("select", select, sharding=elementwise_rules.select_first, reads_values=True),
-    Operation("sort", sort, sharding=reduction_rules.ordered, reads_values=True),
+    Operation("sort", sort, sharding=reduction_rules.ordered, reads_values=True, gathered=ordered),
     Operation(
         "argsort",
         argsort,
@@ -262,6 +263,7 @@ OPERATIONS: tuple[Operation, ...] = (
         reads_values=True,
         depends_on=Dependence.PERHAPS_NONE,
         methods="argsort",
+        gathered=ordered,
     ),
     Operation("searchsorted", searchsorted, sharding=MISSING, reads_values=True, methods="searchsorted"),
     Operation("digitize", digitize, sharding=MISSING, reads_values=True),

@@ -444,7 +444,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("dot", dot, sharding=contraction_rules.lax_dot, reads_values=True),
     Operation("batch_matmul", batch_matmul, sharding=contraction_rules.batch_matmul, reads_values=True),
     Operation("ragged_dot", ragged_dot, sharding=contraction_rules.ragged_dot, reads_values=True),
-    Operation("top_k", top_k, sharding=reduction_rules.top_k, reads_values=True),
+    Operation(
+        "top_k", top_k, sharding=reduction_rules.top_k, reads_values=True, gathered=reductions.accumulated
+    ),
     Operation(
         "approx_max_k approx_min_k",
         approximate_k,
@@ -478,7 +480,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("optimization_barrier", each_leaf, sharding=joining_rules.unchanged, reads_values=True),
     Operation("full", full, sharding=joining_rules.filled, reads_values=True),
     Operation("full_like", full_like, sharding=joining_rules.made_like, reads_values=False),
-    Operation("sort", sort, sharding=reduction_rules.lax_sort, reads_values=True),
+    Operation(
+        "sort", sort, sharding=reduction_rules.lax_sort, reads_values=True, gathered=reductions.ordered
+    ),
     Operation("sort_key_val", sort_key_val, sharding=reduction_rules.sort_key_val, reads_values=True),
     Operation("integer_pow", integer_pow, sharding=elementwise_rules.nary_as_given, reads_values=True),
 )

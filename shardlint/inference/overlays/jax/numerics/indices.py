@@ -28,6 +28,7 @@ from shardlint.inference.overlays.arrays.operands import (
     truth,
     unresolved,
 )
+from shardlint.inference.overlays.arrays.reductions import accumulated
 from shardlint.inference.overlays.jax.explicit.primitives import unclaimed
 from shardlint.inference.overlays.operations import Dependence, Operation
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, lower_bound, product
@@ -250,6 +251,7 @@ OPERATIONS: tuple[Operation, ...] = (
         sharding=unclaimed,
         reads_values=False,
         depends_on=Dependence.PERHAPS_NONE,
+        gathered=accumulated,
     ),
     Operation("choose", _chosen, sharding=unclaimed, reads_values=False),
     Operation("union1d intersect1d setdiff1d setxor1d", _set, sharding=unclaimed, reads_values=False),
