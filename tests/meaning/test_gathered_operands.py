@@ -35,7 +35,8 @@ CALLS = (
 ORDERED = (
     "lax.top_k(v, 4)", "lax.top_k(v, 2, axis={d})", "jnp.sort(v, axis={d})", "jnp.argsort(v)",
     "jnp.sort(v, axis=None)", "lax.sort(v, dimension={d})", "jnp.median(v)", "jnp.quantile(v, 0.5)",
-    "jnp.partition(v, 3, axis={d})", "jnp.argpartition(v, 3)", "v.argsort(axis={n})", "jnp.percentile(v, 5, axis={d})",
+    "jnp.partition(v, 3, axis={d})", "jnp.argpartition(v, 3)", "v.argsort(axis={n})",
+    "jnp.percentile(v, 5, axis={d})",
 )  # fmt: skip
 TRANSFORMS = (
     "jnp.fft.rfft(v)", "jnp.fft.rfft(v, axis={d})", "jnp.fft.irfft(v.astype(complex), axis={n})",

@@ -3,6 +3,8 @@
 ## What it does
 Finds calls of a function compiled ahead of time (`jax.jit(f).lower(...).compile()`) with other arguments than
 those that it was lowered for: another structure, shape or dtype, or an array committed to another sharding.
+An array or `jax.ShapeDtypeStruct` without a sharding stands for one that is whole: on one device, or on the
+devices of other arguments that are whole there.
 
 ## Why is this bad?
 A compiled function is one program for one set of types and layouts. `jax.jit` would compile another; this one

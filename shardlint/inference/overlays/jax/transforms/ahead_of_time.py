@@ -16,9 +16,11 @@ from shardlint.inference.domain.values import (
     MAX_ALTERNATIVES,
     Array,
     Const,
+    Devices,
     DictValue,
     LibraryObject,
     Native,
+    ShardingValue,
     Tag,
     Tuple,
     Value,
@@ -27,6 +29,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.disjunction import each
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.jax.explicit.device_lists import devices_text, order_of
+from shardlint.inference.overlays.jax.transforms.donation import is_known
 from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     Argument,
     is_used,
@@ -34,14 +37,16 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import (
     layout_text,
     placement,
 )
-from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays, traced
 from shardlint.inference.overlays.pytrees.trees import leaves_with_path
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import equal
-from shardlint.laws.core.values import Unknown
-from shardlint.laws.core.verdicts import Cause, Rejected, Verdict
+from shardlint.laws.core.values import Spec, Unknown
+from shardlint.laws.core.verdicts import Api, Cause, Rejected, Verdict
 from shardlint.laws.placement.jit_arguments import judge_committed, judge_devices
+from shardlint.model.memory_uses import CapturedUse
 from shardlint.model.spans import Place
+from shardlint.model.uses import CollectiveUse, LogicalAxesUse, OperationUse, ParameterUse, Placement, Use
 
 #: What `lower` and `trace` return, and what `compile` makes of it.
 STAGE, COMPILED = "jax.stages", "jax.stages.Compiled"
@@ -49,6 +54,8 @@ STAGE, COMPILED = "jax.stages", "jax.stages.Compiled"
 Used = Callable[[int | str, str], bool]
 
 
+#: Uses that lay arrays out, or may do so.
+_LAID_OUT = (CapturedUse, CollectiveUse, LogicalAxesUse, OperationUse, ParameterUse, Placement)
 #: The positions and names of static arguments.
 Static = tuple[frozenset[int], frozenset[str]]
 
@@ -63,16 +70,18 @@ def ahead_of_time(
 
     def stage(call: Call) -> Value:
         placed: list[Argument] = []
+        before = len(call.interpreter.uses)
         result = run(call, placed)
         if call.opaque or static is None or isinstance(result, Unknown):
             return LibraryObject(STAGE, {"result": result})
         positions = [i for i in range(len(call.args)) if i not in static[0]]
-        args = tuple(_committed_to(placed, i, call.args[i]) for i in positions)
-        named = {
-            key: _committed_to(placed, key, value)
-            for key, value in call.kwargs.items()
-            if key not in static[1]
-        }
+        named = {key: value for key, value in call.kwargs.items() if key not in static[1]}
+        others = None
+        if is_known(result):
+            given = [*(call.args[i] for i in positions), *named.values()]
+            others = _home_of_others(call, given, placed, call.interpreter.uses[before:])
+        args = tuple(_committed_to(placed, i, call.args[i], others) for i in positions)
+        named = {key: _committed_to(placed, key, value, others) for key, value in named.items()}
         kwargs = dict(call.kwargs)
 
         def used(key: int | str, path: str) -> bool:
@@ -258,11 +267,54 @@ def _layouts_differ(call: Call, due: Value, given: Value) -> str | None:
     return None
 
 
-def _committed_to(arguments: Sequence[Argument], key: int | str, tree: Value) -> Value:
-    """Return an argument with its arrays committed to where a jitted function has them."""
+def _committed_to(
+    arguments: Sequence[Argument], key: int | str, tree: Value, others: ShardingValue | Devices | None
+) -> Value:
+    """Return an argument with its arrays committed to where a jitted function has them; ``others`` is where
+    those lie that are committed to nothing."""
     homes = {one.path: one.home for one in arguments if one.key == key}
 
     def place(array: Array, path: str) -> Array:
-        return replace(array, committed=homes.get(path))
+        return replace(array, committed=homes.get(path, others))
 
     return map_arrays(tree, place)
+
+
+def _home_of_others(
+    call: Call, given: Sequence[Value], placed: Sequence[Argument], recorded: Sequence[Use]
+) -> ShardingValue | Devices | None:
+    """Return where a function that is lowered has the arguments that are committed to nothing: on one device,
+    if none lies on a mesh, or whole on the devices of those that do, if these are whole there (JAX 0.10.2 and
+    0.12.0.1).
+
+    Where an argument is split, or the function asks for a layout, the compiler chooses. ``recorded`` are the
+    uses in the function.
+    """
+    interpreter = call.interpreter
+    context = interpreter.context
+    if context.mesh is not None or context.legacy_mesh is not None or interpreter.is_silent:
+        return None
+    if any(map(_lays_out, recorded)) or not all(map(is_known, given)):
+        return None
+    arrays = [array for tree in given for array in arrays_in(tree)]
+    free = [array for array in arrays if array.committed is None and array.sharding is None]
+    alone = all(array.struct or array.numpy or array.made is not None for array in free)
+    if not alone or len(free) + len(placed) < len(arrays):
+        return None
+    homes = [one.home for one in placed]
+    if not homes:
+        return Devices(())
+    whole = all(isinstance(home, ShardingValue) and _is_whole(home) for home in homes)
+    return homes[0] if whole and all(home == homes[0] for home in homes) else None
+
+
+def _lays_out(use: Use) -> bool:
+    """Return whether a use lays an array out, or may do so, other than an argument that stays whole."""
+    if isinstance(use, Placement) and use.api in (Api.JIT_ARGUMENT, Api.JIT_IN):
+        return not isinstance(use.spec, Spec) or any(use.spec.entries)
+    return isinstance(use, _LAID_OUT)
+
+
+def _is_whole(home: ShardingValue) -> bool:
+    known = layout_of(home)
+    return known is not None and not any(known.spec.entries) and not known.spec.unreduced

@@ -262,7 +262,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         run,
         wraps=function,
         origin=call.place,
-        attributes=ahead_of_time(description, run, function, static),
+        attributes=ahead_of_time(description, run, function, None if moves else static),
         # Inside another jit, only shardings are checked on arguments.
         whole=lambda inner: not placed and inner.interpreter.context.in_jit is True,
     )
