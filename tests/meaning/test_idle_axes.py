@@ -69,6 +69,46 @@ def test_reported_where_more_devices_compute_the_same(program: str) -> None:
     assert ways == pytest.approx(parts, rel=0.2)
 
 
+#: What runs while a mesh is set, with the axes that split nothing.
+UNDER_A_MESH = {
+    "f = jax.jit(step)": "xy",
+    "f, w, v = jax.jit(step), jnp.ones((64, 64)), jnp.asarray(np.ones((64, 64), np.float32))": "xy",
+    "f, v = jax.jit(step), jax.device_put(v, on('x'))": "y",
+    "f = jax.jit(lambda w, v: step(w, jax.lax.with_sharding_constraint(v, P(('x', 'y')))))": "",
+    "f = jax.jit(step, in_shardings=(None, P(('x', 'y'))))": "",
+    "f = jax.jit(step)\n    w = f(w, v)": "xy",
+}
+
+
+@pytest.mark.parametrize("program", UNDER_A_MESH)
+def test_the_mesh_that_is_set(program: str) -> None:
+    text = f"{HEADER}with jax.set_mesh(mesh):\n    {program}\n    f(w, v)\n"
+    assert idle_axes(text) == list(UNDER_A_MESH[program])
+    flops = ".compile().cost_analysis()['flops']"
+    whole = f"u = jnp.ones((64, 64))\n    whole = jax.jit(step).lower(u, u){flops}"
+    ways = value(f"{text}    {whole}\n    part = f.lower(w, v){flops}\n", "whole / part")
+    parts = math.prod(size for axis, size in (("x", 2), ("y", 4)) if axis not in UNDER_A_MESH[program])
+    assert ways == pytest.approx(parts, rel=0.2)
+
+
+def test_rounds_of_unknown_number_while_a_mesh_is_set() -> None:
+    loop = "import sys\nwith jax.set_mesh(mesh):\n    w, f = jnp.ones((64, 64)), jax.jit(step)\n"
+    loop += "    for _ in range(int(sys.argv[1])):\n        w = f(w, jnp.asarray(np.ones((64, 64))))\n"
+    assert idle_axes(HEADER + loop) == ["x", "y"]
+
+
+def test_a_step_of_equinox() -> None:
+    program = """import equinox as eqx
+model = eqx.filter_shard(eqx.nn.MLP(64, 64, 64, 1, key=jax.random.key(0)), on())
+@eqx.filter_jit
+def update(model, v):
+    grads = eqx.filter_grad(lambda m: jnp.mean(jax.vmap(m)(v) ** 2))(model)
+    return eqx.apply_updates(model, grads)
+"""
+    assert idle_axes(f"{HEADER}{program}update(model, jax.device_put(v, on()))\n") == ["x", "y"]
+    assert not idle_axes(f"{HEADER}{program}update(model, jax.device_put(v, on(('x', 'y'))))\n")
+
+
 def test_not_where_no_gradient_is_computed() -> None:
     assert not found(f"{HEADER}jax.jit(loss)(jax.device_put(w, on()), v)\n", "SHL614")
 

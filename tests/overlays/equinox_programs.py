@@ -77,6 +77,9 @@ TREES = (
     "eqx.combine(*eqx.partition(net, eqx.is_array))",
     "eqx.combine([None, jnp.ones(3)], [jnp.ones(4), None])",
     "eqx.apply_updates(net, eqx.filter_grad(lambda m, x: jnp.sum(jax.vmap(m)(x)))(net, x))",
+    "eqx.filter_grad(lambda m, x: jnp.sum(m(x)))(eqx.nn.MLP(4, 3, 8, 2, key=key), jnp.ones(4))",
+    "eqx.apply_updates(*[eqx.nn.MLP(4, 3, 8, 2, key=key), eqx.filter_grad(lambda m, x: jnp.sum(m(x)))("
+    "eqx.nn.MLP(4, 3, 8, 2, key=key), jnp.ones(4))])",
     "eqx.tree_at(lambda m: m.scale, net, jnp.ones((8, 5)))",
     "eqx.tree_at(lambda m: (m.first.weight, m.scale), net, (jnp.ones(3), jnp.ones(4)))",
     "eqx.tree_at(lambda m: m.first, net, eqx.nn.Linear(3, 2, key=key))",

@@ -43,7 +43,7 @@ from shardlint.inference.overlays.equinox.layers import CHILDREN as LAYER_CHILDR
 from shardlint.inference.overlays.equinox.layers import TABLE as LAYERS
 from shardlint.inference.overlays.jax.sharding.placement import constrained
 from shardlint.inference.overlays.jax.transforms.jit import function_name
-from shardlint.inference.overlays.pytrees.nodes import map_parts
+from shardlint.inference.overlays.pytrees.nodes import BESIDE, map_parts
 from shardlint.inference.overlays.pytrees.strange_leaves import strange
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 Rule = Callable[[Call], Value]
 
-_STATIC, _PLAIN, _IF_ARRAY = "equinox.static", "equinox.not-differentiated", "equinox.if_array"
+_PLAIN, _IF_ARRAY = "equinox.not-differentiated", "equinox.if_array"
 _NUMBERS = (bool, int, float, complex)
 
 
@@ -83,7 +83,7 @@ def _field(call: Call) -> Value:
 # -- arrays through JAX, the rest around it ------------------------------------------------------------
 
 
-def hide(tree: Value, around: Callable[[Value], bool], kind: str = _STATIC) -> Value:
+def hide(tree: Value, around: Callable[[Value], bool], kind: str = BESIDE) -> Value:
     """Hide the leaves of a tree that bypass JAX: those for which ``around`` is true."""
     return _walk(tree, lambda node: LibraryObject(kind, {"value": node}) if around(node) else None)
 
@@ -92,7 +92,7 @@ def show(tree: Value, *dropped: str) -> Value:
     """Return the tree before `hide`; leaves that were hidden as one of the kinds ``dropped`` become None."""
 
     def shown(node: Value) -> Value | None:
-        if not isinstance(node, LibraryObject) or node.kind not in (_STATIC, _PLAIN):
+        if not isinstance(node, LibraryObject) or node.kind not in (BESIDE, _PLAIN):
             return None
         return NONE if node.kind in dropped else node.fields["value"]
 
@@ -126,7 +126,8 @@ def _is_static(value: Value) -> bool:
 
 
 def _is_not_differentiated(value: Value) -> bool:
-    return _is_number(value) or (isinstance(value, Array) and _is_inexact(value) is False)
+    integral = isinstance(value, Array) and _is_inexact(value) is False
+    return integral or _is_number(value) or strange(value) is not None
 
 
 def _lifted(

@@ -28,6 +28,8 @@ from shardlint.laws.core.values import Unknown
 NODE_BASES = frozenset({"equinox.Module", "flax.struct.PyTreeNode"})
 #: Library classes whose subclasses are pytrees of the attributes that hold data.
 DATA_BASES = frozenset({"flax.nnx.Module", "flax.nnx.Pytree", "flax.nnx.Object"})
+#: What stands for a leaf that is passed beside JAX, by Equinox's `filter_jit` and its relatives.
+BESIDE = "equinox.static"
 _CONTAINERS = frozenset({Tuple, ListValue, DictValue})
 
 

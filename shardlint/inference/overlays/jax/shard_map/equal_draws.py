@@ -87,9 +87,10 @@ def finish_call(call: Call, result: Value) -> Value:
             return found
         found = stacked(call, found)
         found = auto_layouts.followed_eagerly(call, call.name, found)
-        if is_making(call.name) or call.name in _DRAWS or takes_from_host(call):
+        host, alone = takes_from_host(call), call.interpreter.context.mesh is None
+        if is_making(call.name) or call.name in _DRAWS or (host and alone):
             return made(call, found)
-        if call.name not in COUNTING:
+        if call.name not in COUNTING and not host:
             return found
         return computed_in_force(call.interpreter, found, (*call.args, *call.kwargs.values()))
     if is_making(call.name) or call.name in _DRAWS or call.name in COUNTING:

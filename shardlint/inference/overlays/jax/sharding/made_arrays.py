@@ -45,9 +45,9 @@ def is_making(name: str) -> bool:
 
 
 def takes_from_host(call: Call) -> bool:
-    """Return whether a call, outside of jit and of any mesh, makes an array of what is in the host's memory:
-    it is put on one device."""
-    if call.name not in _TAKING or call.interpreter.context.mesh is not None:
+    """Return whether a call, outside of jit, makes an array of what is in the host's memory: it is put on one
+    device, or whole on each of the mesh that is set (JAX 0.10.2 and 0.12.0.1)."""
+    if call.name not in _TAKING:
         return False
     values = (*call.args, *call.kwargs.values())
     host = bool(values) and isinstance(values[0], Array) and values[0].numpy

@@ -305,12 +305,12 @@ def _committed_to(home: ShardingValue, result: Value, operands: Iterable[Value])
         return result
     sharded = result.typed is not None and any(map(entry_axes, result.typed.spec.entries))
     arrays = [array for one in operands for array in arrays_in(one)]
-    if sharded or result.committed not in (None, home) or not all(_lies_on(home, array) for array in arrays):
+    if sharded or result.committed not in (None, home) or not all(lies_on(home, array) for array in arrays):
         return result
     return replace(result, sharding=home, committed=home)
 
 
-def _lies_on(home: ShardingValue, array: Array) -> bool:
+def lies_on(home: ShardingValue, array: Array) -> bool:
     """Return whether an array certainly lies whole on a mesh, or nowhere: it was made with no mesh set."""
     if array.numpy:
         return True

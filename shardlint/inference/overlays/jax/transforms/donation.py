@@ -29,7 +29,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.movement import certain_layout
 from shardlint.inference.overlays.jax.transforms.taint import following
-from shardlint.inference.overlays.pytrees.nodes import is_whole, parts
+from shardlint.inference.overlays.pytrees.nodes import BESIDE, is_whole, parts
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, traced
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Mesh, Spec
@@ -107,6 +107,8 @@ def is_known(tree: Value) -> bool:
     """Return whether a tree is known to have these leaves and no others."""
     match tree:
         case Array() | Integer() | Const():
+            return True
+        case LibraryObject() if tree.kind == BESIDE:
             return True
         case Tuple() | ListValue() if tree.items is not None:
             return all(map(is_known, tree.items))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shardlint.inference.domain.values import Value
+from shardlint.inference.domain.values import MeshValue, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.sharding.movement import certain_layout
 from shardlint.inference.overlays.jax.transforms.donation import is_known
@@ -85,6 +85,10 @@ def note_idle_axes(
             shapes.append(array.shape)
         if array.shape is not None and len(array.shape) > 1:
             weights.append(array.shape)
+    holder = call.interpreter.context.mesh
+    if mesh is None and trains and isinstance(holder, MeshValue) and not holder.mesh.abstract:
+        # All devices of the mesh that is set get what is laid out on none (JAX 0.10.2 and 0.12.0.1).
+        mesh = holder.mesh
     if mesh is None or not all(map(is_known, (*arguments, result))):
         return
     sizes = zip(mesh.names, mesh.sizes, strict=True)

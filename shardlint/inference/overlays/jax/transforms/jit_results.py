@@ -23,7 +23,12 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.flax.common.metadata import is_box, names_of
-from shardlint.inference.overlays.jax.sharding.movement import layout
+from shardlint.inference.overlays.jax.sharding.movement import (
+    computed_in_force,
+    home_in_force,
+    layout,
+    lies_on,
+)
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
 from shardlint.inference.overlays.jax.transforms.donation import is_known
 from shardlint.inference.overlays.pytrees.nodes import Trees, parts
@@ -120,8 +125,9 @@ def passed_on(
     An argument that is returned as it is stays where it is; what is computed lies as its operands do if all
     arguments are laid out alike, and nothing in the body asks for another layout. Of arrays that are laid out
     otherwise the compiler may combine the axes, even in what it computes from one of them (JAX 0.10.2 and
-    0.12.0.1). ``traces`` are the arguments as the body received them,
-    ``trees`` as for `nodes.parts`.
+    0.12.0.1). Where the arguments are whole, so are all results on the mesh that is set.
+
+    ``traces`` are the arguments as the body received them, ``trees`` as for `nodes.parts`.
     """
     if inside_shard_map(call.interpreter) or call.interpreter.context.in_jit is not False:
         return result
@@ -130,7 +136,12 @@ def passed_on(
         array.laid for argument in arguments for array in arrays_in(argument, trees) if array.shape != ()
     ]
     alike = bool(homes) and homes[0] is not None and all(one == homes[0] for one in homes)
-    computed = alike and is_known(result) and not any(map(_asks, body))
+    certain = is_known(result) and not any(map(_asks, body))
+    if certain and _all_whole(call, [*arguments, *call.kwargs.values()], trees):
+        result = map_arrays(
+            result, lambda array, _: computed_in_force(call.interpreter, array, ()), NO_PATH, keeps=True
+        )
+    computed = alike and certain
     computed = computed and all(_is_laid(array) for array in arrays_in(result))
 
     def keep(array: Array, _: str) -> Array:
@@ -139,6 +150,17 @@ def passed_on(
         return array
 
     return map_arrays(result, keep, NO_PATH, keeps=True)
+
+
+def _all_whole(call: Call, arguments: Sequence[Value], trees: Trees) -> bool:
+    """Return whether all arguments are whole on the mesh that is set, along Auto axes, or lie on none."""
+    home = home_in_force(call.interpreter)
+    if home is None or not all(map(is_known, arguments)):
+        return False
+    types = home.mesh.mesh.types if isinstance(home.mesh, MeshValue) else ()
+    arrays = [one for tree in arguments for one in arrays_in(tree, trees)]
+    large = [one for one in arrays if one.shape != () or one.committed is not None]
+    return set(types) == {AxisType.AUTO} and all(lies_on(home, one) for one in large)
 
 
 def _is_laid(array: Array) -> bool:
