@@ -340,6 +340,27 @@ def test_fixed_rows_are_written(call: str) -> None:
     assert bool(told(call, operand)) == gathered == gathers(call, operand)
 
 
+#: Arrays of which no more is known than what splits their rows.
+COMPUTED = (
+    "v + jnp.roll(v, 1, 2)", "v * jnp.pad(v, 1)[:-2, 1:-1, 1:-1]", "v + jnp.flip(v, 2)",
+    "v @ jnp.ones((128, 128))",
+    "v + jnp.cumsum(v, 1)", "jnp.where(v > 0, v, v[..., ::-1])", "v - v.mean(0)", "jnp.tanh(v + v[::-1])",
+    "v + jnp.concatenate([v[1:], v[:1]])", "v + v[:, :1]",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("computed", COMPUTED)
+def test_slices_written_into_rows(computed: str) -> None:
+    said = 0
+    for spec in ("'x'", "'y'", "('x', 'y')", "'x', 'y'", "'y', None, 'x'", "None, 'x'"):
+        for update in ("at[:2].set(0.0)", "at[-3:, 1:].add(1.0)"):
+            call, operand = f"({computed}).{update}", f"array({spec})"
+            if told(call, operand):
+                said += 1
+                assert gathers(call, operand), (call, operand)
+    assert said
+
+
 _MAPPED = "jax.shard_map(lambda a, b=0: a * 2 + b, mesh=mesh, in_specs=P('y'), out_specs=P('y'){})"
 #: Functions that map a shard_map over "y", the spec of their operand, and whether they gather it.
 SHARD_MAPS = {

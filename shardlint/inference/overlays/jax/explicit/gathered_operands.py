@@ -139,6 +139,8 @@ def note_update(call: Call, array: Array, key: Value) -> None:
     """Record an array of which ``x.at[key].set(y)``, or a relative of it, writes a fixed slice of rows,
     two or more but not all, of a dimension that is certainly split: XLA gathers it (JAX 0.10.2, 0.12.0.1)."""
     found, method = _split(call.interpreter, array), call.name.rpartition(".")[2]
+    partly = found is None and call.interpreter.context.in_jit is True and not call.interpreter.context.mapped
+    found = _known_parts(array) if partly else found
     if found is None or array.shape is None or method not in _SCATTERING:
         return
     try:
@@ -147,7 +149,8 @@ def note_update(call: Call, array: Array, key: Value) -> None:
         return
     pairs = enumerate(zip(items, array.shape, strict=False))
     written = frozenset(at for at, (item, size) in pairs if _is_part(item, size))
-    _note(call.interpreter, array, found, written & split_by(*found), f".at[...].{method}", call.place)
+    written &= split_by(*found)
+    _note(call.interpreter, array, found, written, f".at[...].{method}", call.place, partly=partly)
 
 
 def _is_part(item: Value, size: Dim) -> bool:
@@ -257,7 +260,9 @@ def _note(
     dimensions: frozenset[int],
     function: str,
     place: Place,
+    *,
+    partly: bool = False,
 ) -> None:
     if dimensions:
         subject = f"`{array.name}`" if array.name else "the operand"
-        note_gathered(interpreter, array, known, dimensions, function, place, subject)
+        note_gathered(interpreter, array, known, dimensions, function, place, subject, partly=partly)
