@@ -38,6 +38,11 @@ ORDERED = (
     "jnp.partition(v, 3, axis={d})", "jnp.argpartition(v, 3)", "v.argsort(axis={n})",
     "jnp.percentile(v, 5, axis={d})",
 )  # fmt: skip
+WITH_CONSTANTS = (
+    "jnp.cumsum(v * np.hanning(128), {d})", "jnp.cumsum(np.ones((64, 1)) - v, {d})",
+    "lax.top_k(np.ones(128) * v, 3, axis={d})", "(v + np.arange(128.0)).at[:, :2].set(0.0)",
+    "jnp.fft.rfft(v * np.hanning(128), axis={d})", "jnp.cumsum(jnp.where(np.eye(64, 128) > 0, v, 0.0), {d})",
+)  # fmt: skip
 TRANSFORMS = (
     "jnp.fft.rfft(v)", "jnp.fft.rfft(v, axis={d})", "jnp.fft.irfft(v.astype(complex), axis={n})",
     "jnp.fft.rfft2(v)", "jnp.fft.rfftn(v, axes=(0, {d}))", "jnp.fft.fft(v, axis={d})", "jnp.fft.fft2(v)",
@@ -96,6 +101,10 @@ def test_values_are_accumulated_and_slices_searched() -> None:
 def test_values_are_ordered() -> None:
     assert compare(ORDERED, (8, 16, 32)) > CASES // 4
     assert compare(ORDERED, (1, 1, 256)) > CASES // 12
+
+
+def test_operands_beside_constants() -> None:
+    assert compare(WITH_CONSTANTS, SHAPE) > CASES // 4
 
 
 def test_transforms() -> None:

@@ -44,7 +44,7 @@ def generator(name: str) -> Generator | None:
         ("jax.tree.", cases_jax.TREES),
         ("jax.tree_util.tree_", cases_jax.TREES),
         ("numpy.random.", cases_creation.RANDOM),
-        ("numpy.", {**cases_numpy.SHARED, **cases_numpy.NUMPY_ONLY}),
+        ("numpy.", {**cases_rarer.WINDOWS, **cases_numpy.SHARED, **cases_numpy.NUMPY_ONLY}),
     ):
         if name.startswith(prefix):
             return cases.get(name.removeprefix(prefix))

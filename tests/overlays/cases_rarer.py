@@ -239,9 +239,12 @@ def vecmat(d: Draw) -> Case:
     return [d.array((*d.meeting(batch), n)), d.array((*batch, n, m))], {}
 
 
-NUMPY: dict[str, Generator] = {
+WINDOWS: dict[str, Generator] = {
     **dict.fromkeys(("bartlett", "blackman", "hamming", "hanning"), window),
     "kaiser": kaiser,
+}
+NUMPY: dict[str, Generator] = {
+    **WINDOWS,
     "gradient": gradient,
     "unwrap": unwrap,
     "ediff1d": ediff1d,

@@ -165,6 +165,13 @@ def _renamed(name: str, method: Transfer) -> Transfer:
     return transfer
 
 
+def _window(call: Call) -> Value:
+    """`hanning(M)` and its relatives, `kaiser(M, beta)`."""
+    size, *_ = call.bind("M", beta=None)
+    count = as_dim(size)
+    return call.unknown("the size is not known") if count is None else result(call, (count,), "float64")
+
+
 def _seed(call: Call) -> Value:
     return Const(None)
 
@@ -181,6 +188,7 @@ TABLE: dict[str, Transfer] = {
         "random.default_rng": _generator(GENERATOR, "numpy.random.Generator"),
         "random.RandomState": _generator(_LEGACY, "numpy.random.RandomState"),
         "random.seed": _seed,
+        **dict.fromkeys(("bartlett", "blackman", "hamming", "hanning", "kaiser"), _window),
         "ndarray.resize": resize_in_place,
         "ndarray.shape.__set__": set_in_place,
         "ndarray.dtype.__set__": set_in_place,

@@ -207,8 +207,10 @@ def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -
         return replace(result, made=arrays[0].made)
     if not any(one.laid is not None for one in arrays) or not isinstance(result, Array):
         return result
-    first = arrays[0].laid
-    alike = all(one.laid == first and one.shape == result.shape for one in arrays)
+    # Of numpy's arrays inside jit, constants of the program, each device takes its part.
+    traced = [one for one in arrays if not one.numpy]
+    first = traced[0].laid if traced else None
+    alike = all(one.laid == first and one.shape == result.shape for one in traced)
     if alike and interpreter.context.in_jit is True:
         return replace(result, laid=first)
     split = [(one, rows) for one in arrays if _ranks_alike(one, result) and (rows := _rows(one)) is not None]
