@@ -358,6 +358,26 @@ COMPUTED = (
 )  # fmt: skip
 
 
+#: Operations on products ``p``, along the columns.
+OF_PRODUCTS = (
+    "lax.top_k(p, 4)", "lax.top_k(p + jnp.ones(256), 4)[1]", "jnp.cumsum(p, -1)", "jnp.partition(p, 3)",
+    "jnp.sort(p, axis=None)", "jnp.cumsum(jax.nn.relu(p), p.ndim - 1)", "jnp.fft.rfft(p)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("operation", OF_PRODUCTS)
+def test_columns_of_products(operation: str) -> None:
+    said = 0
+    weight = "lax.with_sharding_constraint(jnp.ones((128, 256)), NamedSharding(mesh, P({})))"
+    for columns in ("None, 'y'", "None, ('x', 'y')", "'x', 'y'"):
+        for spec in ("", "'x'", "'y'"):
+            call = f"(lambda p: {operation})(v @ {weight.format(columns)})"
+            if told(call, f"array({spec}, shape=(16, 128))".replace("(, ", "(")):
+                said += 1
+                assert gathers(call, f"array({spec}, shape=(16, 128))".replace("(, ", "(")), (call, spec)
+    assert said
+
+
 @pytest.mark.parametrize("computed", COMPUTED)
 def test_slices_written_into_rows(computed: str) -> None:
     said = 0

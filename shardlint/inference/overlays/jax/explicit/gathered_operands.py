@@ -36,20 +36,25 @@ from shardlint.model.spans import Place
 def note_operand(call: Call, name: str) -> None:
     """Record the first operand of a call if it is certainly split along a dimension for which XLA gathers it.
 
-    Inside jit an array lies as it is laid out there, outside where it is committed to.
+    Inside jit an array lies as it is laid out there, outside where it is committed to; of a product it may be
+    known what splits its columns.
     """
     operation = operation_of(name)
     array = next(iter(call.arguments.values()), None)
     if operation is None or operation.gathered is None or not isinstance(array, Array) or not array.shape:
         return
     found = _split(call.interpreter, array)
+    partly = found is None and array.columns is not None and not call.interpreter.context.mapped
+    if partly and array.columns is not None:
+        found = known_columns(array.columns)
     if found is None:
         return
+    split = split_by(*found) & {len(array.shape) - 1} if partly else split_by(*found)
     try:
-        dimensions = operation.gathered(call, array, split_by(*found))
+        dimensions = operation.gathered(call, array, split)
     except (Stop, CannotBind):
         return
-    _note(call.interpreter, array, found, dimensions, short_name(name), call.place)
+    _note(call.interpreter, array, found, dimensions, short_name(name), call.place, partly=partly)
 
 
 def note_index(interpreter: Evaluator, array: Array, key: Value, place: Place) -> None:
