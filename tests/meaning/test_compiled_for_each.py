@@ -30,6 +30,7 @@ USED: dict[str, tuple[str, bool]] = {
     "return x * max(n, 1.0)": (LOOP, False),
     "return x[: int(n) + 1]": (LOOP, False),
     "return x * n ": (COUNT, True),
+    "return x * jax.random.normal(jax.random.fold_in(jax.random.key(0), n), x.shape)": (COUNT, True),
     "return x.sum() + jnp.ones(n).sum() * n": (COUNT, False),
     "return x.sum() + jnp.ones((n, 3)).sum() * n": (COUNT, False),
     "return x[n:] * n": (COUNT, False),

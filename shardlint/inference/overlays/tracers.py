@@ -5,7 +5,6 @@ from __future__ import annotations
 from shardlint.inference.domain.values import Array, ListValue, Slice, Tuple, Value, as_items
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.arrays.dtypes import is_inexact
 from shardlint.inference.overlays.jax.transforms.taint import is_marked
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.transforms.tracers import ASKED, Asked, asked_of_tracer
@@ -22,7 +21,7 @@ _FUNCTIONS = {
 }
 #: Functions that take a tracer for any number.
 _TAKING = frozenset(
-    {"builtins.abs", "builtins.isinstance", "builtins.print", "builtins.type"}
+    {"builtins.abs", "builtins.isinstance", "builtins.print", "builtins.type", "jax.random.fold_in"}
     | {f"jax.numpy.{name}" for name in "array asarray clip cos exp float32 maximum minimum where".split()}
 )
 
@@ -57,7 +56,7 @@ def _takes_tracers(call: Call) -> bool:
     given = [one for arg in (*call.args, *call.kwargs.values()) for one in as_items(arg) or (arg,)]
     numbers = [one for one in given if type(one) is Array and is_marked(one) and one.shape == ()]
     of_host = call.name.startswith(("numpy.", "math.", "builtins."))
-    integral = not all(is_inexact(one.dtype) for one in numbers)
+    integral = any(one.dtype is None or "int" in one.dtype for one in numbers)
     return not numbers or not (of_host or integral) or call.name in _TAKING
 
 
