@@ -50,6 +50,18 @@ USED: dict[str, tuple[str, bool]] = {
     "return x * n  # decaying": ("n = 1.0\nfor i in range(4):\n    f(x, n)\n    n *= 0.9\n", True),
     "return x * n  # on one device": (LOOP.replace("x,", "jnp.ones(8),"), False),
 }
+#: What is passed in each of many passes, and whether that is told.
+COUNTED = {
+    "for i in range(70):\n    f(x, i)\n": True,
+    "for i, v in enumerate(x for _ in range(70)):\n    f(v, i)\n": True,
+    "def run(n):\n    for i in range(n):\n        f(x, i)\nrun(int('70'))\n": True,
+    "for i in range(70):\n    f(x, i // 10)\n": False,
+    "for i in range(70):\n    i = i % 2\n    f(x, i)\n": False,
+    "for i in range(70):\n    if i > 3:\n        i = 3\n    f(x, i)\n": False,
+    "for i in range(70):\n    f(x, i > 3)\n": False,
+    "for i in range(70):\n    f(x, 3)\n": False,
+    "for i in np.ones(70, int).tolist():\n    f(x, i)\n": False,
+}
 #: Other programs that call `f` with four numbers.
 PROGRAMS: dict[str, bool] = {
     "@partial(jax.pmap, static_broadcasted_argnums=1)\ndef f(x, n):\n    traces.append(1)\n    return x * n\n"
@@ -73,6 +85,13 @@ def test_told_where_a_number_is_only_computed_with(used: str) -> None:
     assert traced == 4
     once = program.replace("(jax.jit, static_argnums=1)", "(jax.jit)")
     assert value(once, "len(traces)") == 1
+
+
+@pytest.mark.parametrize("loop", COUNTED)
+def test_passes_that_are_counted(loop: str) -> None:
+    program = HEADER + JIT.format("return x * n") + loop
+    assert bool(found(program, "SHL619")) == COUNTED[loop]
+    assert (value(program, "len(traces)") == 70) == COUNTED[loop]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -18,6 +18,7 @@ from shardlint.inference.domain.values import DictValue, Instance, LibraryObject
 from shardlint.inference.evaluation.context import LoopState
 from shardlint.inference.evaluation.iterators import Drawn, at_most, draw, each_left, iterator_of
 from shardlint.inference.interpreter.assignment import assign
+from shardlint.inference.machine.compiled_positions import set_in
 from shardlint.inference.semantics.variables import watching, widened
 from shardlint.laws.core.values import Unknown
 
@@ -79,8 +80,25 @@ def _run_rest(interpreter: Machine, node: cst.For, iterator: LibraryObject | Ins
         with interpreter.forked(repeats=True):
             draw(interpreter, iterator, interpreter.place(node.iter))
     return _run_unknown(
-        interpreter, node.body.body, lambda: assign(interpreter, node.target, drawn.item), _else(node.orelse)
+        interpreter,
+        node.body.body,
+        lambda: assign(interpreter, node.target, drawn.item),
+        _else(node.orelse),
+        counters=_counters(node),
     )
+
+
+def _counters(node: cst.For) -> frozenset[str]:
+    """Return the variable that counts the passes of a loop over `range` or `enumerate`, by its text, if
+    nothing else sets it."""
+    called = node.iter.func if isinstance(node.iter, cst.Call) else None
+    function = called.value if isinstance(called, cst.Name) else ""
+    target: cst.BaseExpression = node.target
+    if function == "enumerate" and isinstance(target, cst.Tuple) and target.elements:
+        target = target.elements[0].value
+    elif function != "range":
+        return frozenset()
+    return frozenset({target.value}) - set_in(node.body) if isinstance(target, cst.Name) else frozenset()
 
 
 def pick(interpreter: Machine, test: cst.BaseExpression) -> None:
@@ -140,6 +158,7 @@ def _run_unknown(
     enter: Callable[[], None],
     otherwise: Sequence[Any],
     endless: bool = False,
+    counters: frozenset[str] = frozenset(),
 ) -> bool:
     """Execute a body that runs an unknown number of times.
 
@@ -152,7 +171,7 @@ def _run_unknown(
     earlier: frozenset[str] = frozenset()
     done = unstable = False
     for number in range(_MAX_SILENT + 1):
-        state = LoopState(unstable=number == _MAX_SILENT)
+        state = LoopState(unstable=number == _MAX_SILENT, counters=counters)
         with interpreter.silent(), interpreter.forked(repeats=state), watching(scope) as written:
             after = _one_pass(interpreter, body, enter, dict(before), state)
         changed = _changes(before, after)
@@ -165,7 +184,7 @@ def _run_unknown(
         unstable = True
         before = {**before, **{name: Unknown("changes in a loop") for name in written if name in before}}
     if not done:
-        state = LoopState(unstable=unstable, earlier=earlier)
+        state = LoopState(unstable=unstable, earlier=earlier, counters=counters)
         with interpreter.forked(repeats=state), watching(scope) as state.written:
             after = _one_pass(interpreter, body, enter, dict(before), state)
     after = _settled(before, widened(scope, before, after))

@@ -49,7 +49,7 @@ def made_anew(function: Sequence[cst.CSTNode], node: cst.CSTNode, written: bool)
     if read & differing:
         return Anew.NEVER
     loops = [] if local else text.loops_around(node)
-    if any(read & _set_in(loop) for loop in loops):
+    if any(read & set_in(loop) for loop in loops):
         return Anew.NEVER
     return Anew.EACH_PASS if loops else Anew.EACH_RUN
 
@@ -83,8 +83,8 @@ def _free_names(node: cst.CSTNode) -> frozenset[str]:
     return frozenset(name.value for name in variables(nodes)) - own
 
 
-def _set_in(loop: cst.For | cst.While) -> frozenset[str]:
-    """Return the names that a loop may set."""
+def set_in(loop: cst.CSTNode) -> frozenset[str]:
+    """Return the names that a loop, or its body, may set."""
     targets = [one.target for one in walk(loop) if isinstance(one, _SETTING)]
     return frozenset(name for target in targets for name in _bound(target))
 

@@ -35,20 +35,22 @@ def note_static(
     if loop is None or call.place is None:
         return
     for key, value in given.items():
-        if not isinstance(value, Const) or type(value.value) not in (int, float):
+        place = call.place_of(key if isinstance(key, int) else None, str(key))
+        written = call.interpreter.written(place)
+        if isinstance(value, Const) and type(value.value) in (int, float):
+            numbers = loop.static.setdefault((call.place, key), [])
+            numbers.append(value.value)
+            kind = type(value.value) if len(numbers) == len({*numbers}) == _PASSES else None
+            listed = f": {', '.join(map(str, numbers))}"
+        else:
+            here = any(one is loop for one in call.interpreter.frame.loops)
+            kind, listed = int if here and written in loop.counters else None, ""
+        if kind is None or not _computes_with(call, key, kind, evaluate):
             continue
-        numbers = loop.static.setdefault((call.place, key), [])
-        numbers.append(value.value)
-        if len(numbers) != _PASSES or len({*numbers}) < _PASSES:
-            continue
-        if not _computes_with(call, key, type(value.value), evaluate):
-            continue
-        listed = ", ".join(map(str, numbers))
-        argument = call.interpreter.written(call.place_of(key if isinstance(key, int) else None, str(key)))
-        silent = f"`{argument or key}`, which is static in `{name}`, is another number in each pass: {listed}"
-        place = getattr(option, "origin", None) or call.place
+        silent = f"`{written or key}`, which is static in `{name}`, is another number in each pass{listed}"
         facts = [Fact("it is called here", call.place)]
-        record_of_value(call.interpreter, COMPILED_FOR_EACH, Accepted(), place, facts=facts, silent=silent)
+        at = getattr(option, "origin", None) or call.place
+        record_of_value(call.interpreter, COMPILED_FOR_EACH, Accepted(), at, facts=facts, silent=silent)
 
 
 def _computes_with(call: Call, key: int | str, kind: type, evaluate: With) -> bool:
