@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
 from functools import cache
 from typing import Any
@@ -356,8 +356,8 @@ class LoopState:
     tells that a pass changed what an object holds; in an ``unstable`` loop nothing is known of that.
     ``earlier`` are the variables that earlier passes set. ``first`` is true in the first of passes that are
     followed one by one: later ones may begin with other values. ``static`` are the numbers that calls of
-    compiled functions in them got as static arguments, ``counters`` the variables that count passes which are
-    not followed one by one.
+    compiled functions in them got as static arguments, ``counters`` returns the variables that count passes
+    which are not followed one by one.
     """
 
     breaks: list[dict[str, Value]] = field(default_factory=list)
@@ -371,7 +371,7 @@ class LoopState:
     earlier: frozenset[str] = frozenset()
     first: bool = False
     static: dict[tuple[Place, int | str], list[int | float]] = field(default_factory=dict)
-    counters: frozenset[str] = frozenset()
+    counters: Callable[[], frozenset[str]] = frozenset
 
     def sets(self, name: str) -> bool:
         """Return whether this pass has set a variable before, or an earlier one has."""

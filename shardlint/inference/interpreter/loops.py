@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -84,7 +85,7 @@ def _run_rest(interpreter: Machine, node: cst.For, iterator: LibraryObject | Ins
         node.body.body,
         lambda: assign(interpreter, node.target, drawn.item),
         _else(node.orelse),
-        counters=_counters(node),
+        counters=partial(_counters, node),
     )
 
 
@@ -158,7 +159,7 @@ def _run_unknown(
     enter: Callable[[], None],
     otherwise: Sequence[Any],
     endless: bool = False,
-    counters: frozenset[str] = frozenset(),
+    counters: Callable[[], frozenset[str]] = frozenset,
 ) -> bool:
     """Execute a body that runs an unknown number of times.
 

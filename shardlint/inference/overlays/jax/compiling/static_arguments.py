@@ -44,7 +44,7 @@ def note_static(
             listed = f": {', '.join(map(str, numbers))}"
         else:
             here = any(one is loop for one in call.interpreter.frame.loops)
-            kind, listed = int if here and written in loop.counters else None, ""
+            kind, listed = int if here and written in loop.counters() else None, ""
         if kind is None or not _computes_with(call, key, kind, evaluate):
             continue
         silent = f"`{written or key}`, which is static in `{name}`, is another number in each pass{listed}"
