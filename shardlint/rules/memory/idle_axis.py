@@ -4,8 +4,8 @@
 Finds jitted functions that compute gradients, and in which an axis of several devices splits nothing: neither
 the parameters nor the batch, nor anything that the function constrains, nor an argument of a `shard_map` in
 it, also where a mesh is set and all that the function gets lies on none (each device of the mesh has it
-whole); and calls of a `pmap` that computes gradients, all of whose arguments hold one copy for each device. Of
-another function it is an information, where it gets an array whole that the program also places split,
+whole); and calls of a `pmap` that computes gradients, all of whose arguments hold one copy for each device.
+Of another function it is an information, where it gets an array whole that the program also places split,
 and asks for no other layout, or arrays from no mesh with rows like those of one that is split: a batch for
 evaluation.
 
