@@ -232,16 +232,21 @@ def for_parameters(interpreter: Evaluator) -> Array:
     differs so."""
     stack = flax_state(interpreter).stack
     held = key_of(stack[-1].run, "params") if stack else None
-    if not isinstance(held, Array) or not held.variation.axes_of(Trait.KEYED):
+    if not isinstance(held, Array) or not _differs(held):
         return KEY
     return replace(KEY.vary(held.variation), drawn_at=held.drawn_at)
 
 
 def as_drawn(parameter: Array, drawn: Value) -> Array:
     """Return a parameter, which differs from device to device if what its initializer drew does."""
-    if not isinstance(drawn, Array) or not drawn.variation.axes_of(Trait.KEYED):
+    if not isinstance(drawn, Array) or not _differs(drawn):
         return parameter
     return replace(parameter.vary(drawn.variation), drawn_at=drawn.drawn_at)
+
+
+def _differs(array: Array) -> bool:
+    """Return whether an array certainly differs from device to device."""
+    return bool(array.variation.surely or array.variation.axes_of(Trait.KEYED))
 
 
 def current(interpreter: Evaluator, module: Module) -> Binding:
