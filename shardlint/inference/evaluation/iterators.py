@@ -27,6 +27,8 @@ from shardlint.inference.domain.values import (
     Integer,
     LibraryObject,
     ListValue,
+    ShardingValue,
+    SpecValue,
     Tuple,
     Value,
     as_int,
@@ -35,7 +37,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.dims import fresh
-from shardlint.laws.core.values import AxisType, Unknown
+from shardlint.laws.core.values import AxisType, Unknown, entry_axes
 from shardlint.model.spans import Place
 
 
@@ -234,7 +236,7 @@ _MAY_BE_LONGER = frozenset(
 def _rows(interpreter: Evaluator, value: Value, place: Place) -> tuple[Value, ...] | None:
     """Return the items of a value that is not an iterator.
 
-    In jit, a row of an array is `x[0]`; outside too, if its type says that it is not split.
+    In jit, a row of an array is `x[0]`; outside too, if it is not split, as its type says or its placement.
     """
     known = iterate(value)
     if not known or not isinstance(value, Array) or value.typed is None or value.numpy or value.gone:
@@ -242,10 +244,17 @@ def _rows(interpreter: Evaluator, value: Value, place: Place) -> tuple[Value, ..
         return known
     mesh, entries = value.typed.mesh, value.typed.spec.entries
     whole = (mesh is None or set(mesh.types) == {AxisType.EXPLICIT}) and not any(entries)
-    if interpreter.context.in_jit is not True and not whole:
+    if interpreter.context.in_jit is not True and not whole and not _lies_whole(value):
         return known
     row = interpreter.item(value, Const(0), place)
     return (row,) * len(known) if isinstance(row, Array) else known
+
+
+def _lies_whole(array: Array) -> bool:
+    """Return whether the program put an array whole on each device of a mesh."""
+    home = array.committed
+    spec = home.spec if isinstance(home, ShardingValue) and home == array.sharding else None
+    return isinstance(spec, SpecValue) and not any(map(entry_axes, spec.spec.entries))
 
 
 def _next_item(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
