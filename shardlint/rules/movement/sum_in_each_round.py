@@ -2,12 +2,15 @@
 
 ## What it does
 Finds `psum` and `pmean` in the body of a `lax.scan` or `fori_loop`, in `pmap` or under `check_vma=False`,
-whose results the loop only adds up: gradients of small batches, summed over the devices in each. An
-information.
+whose results the loop only adds up: gradients of small batches, summed over the devices in each. And a
+`lax.while_loop` that `vmap` maps over a batch which is split over devices, inside jit, if each example
+decides when its loop ends. Both are an information.
 
 ## Why is this bad?
 All devices wait for one another in each round, and the gradients are sent as often as there are small
-batches. The sum of the sums is the same if each device adds up its own, and all sum once after the loop.
+batches. The sum of the sums is the same if each device adds up its own, and all sum once after the loop. A
+loop over a batch goes on until the last example is done, so that the devices ask one another in each round;
+under `jax.shard_map` each device's loop ends by itself.
 
 ## Example
 ```python
@@ -70,7 +73,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL626",
     name="sum-in-each-round",
-    summary="A sum over devices in each round of a loop that only adds up the results",
+    summary="The devices wait for one another in each round of a loop that could sum once, or end alone",
     docs=__doc__,
     group=Group.MEMORY,
     kinds=(CallUse,),

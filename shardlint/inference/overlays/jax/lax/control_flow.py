@@ -48,6 +48,7 @@ from shardlint.inference.overlays.jax.transforms.taint import (
     is_following,
     is_marked,
     made_from_marked,
+    note_end,
     unmarked,
 )
 from shardlint.inference.overlays.pytrees.trees import leaves, tree_map
@@ -405,6 +406,8 @@ def while_loop(call: Call) -> Value:
     carry, after, _ = _rounds(
         call, carry, lambda begun: (_traced_call(call, body, [begun]), NONE), traced(init), several=True
     )
+    ends = (_traced_call(call, condition, [one]) for one in (traced(init), after))
+    note_end(call.interpreter.context, ends, call.place)
     found = _decided(carried(call, carry, after), again)
     return tree_map(lambda leaf: compiled(call.interpreter, leaf) if isinstance(leaf, Array) else leaf, found)
 

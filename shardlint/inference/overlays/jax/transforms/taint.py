@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 from shardlint.inference.domain.values import Array, MeshValue, ShardingValue, SpecValue, Value
 from shardlint.inference.evaluation.context import Context
@@ -37,6 +38,25 @@ def marked(tree: Value, path: str | None = None) -> Value:
         return replace(array, varying=frozenset({MARK}), numpy=False) if path in (None, at) else array
 
     return map_arrays(tree, mark)
+
+
+class Loops(list[Any]):
+    """What is noted while arrays are followed (`Context.watched`): `LoopEnd` where a loop's end depends on
+    them."""
+
+
+class LoopEnd(NamedTuple):
+    """The place of a loop."""
+
+    place: Place
+
+
+def note_end(context: Context, ends: Iterable[Value], place: Place | None) -> None:
+    """Note a loop, if its end in some round depends on the arrays that are followed for loops."""
+    if not isinstance(context.watched, Loops) or place is None:
+        return
+    if any(isinstance(end, Array) and is_marked(end) for end in ends):
+        context.watched.append(LoopEnd(place))
 
 
 def made_from_marked(array: Array) -> Array:

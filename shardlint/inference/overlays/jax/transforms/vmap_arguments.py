@@ -25,13 +25,20 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import axes_along
 from shardlint.inference.overlays.jax.sharding.movement import OPEN, known_part, split_by
-from shardlint.inference.overlays.jax.transforms.taint import following, is_following, is_marked, marked
+from shardlint.inference.overlays.jax.transforms.taint import (
+    LoopEnd,
+    Loops,
+    following,
+    is_following,
+    is_marked,
+    marked,
+)
 from shardlint.inference.overlays.pytrees.prefixes import arrays_at, arrays_in, map_arrays, scalar
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim
-from shardlint.laws.core.values import Spec
-from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.core.values import Spec, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected
 from shardlint.laws.core.witness_data import (
     ANY_FUNCTION,
     Known,
@@ -42,6 +49,7 @@ from shardlint.laws.core.witness_data import (
 )
 from shardlint.laws.transforms.varying import NO_AXES, Axes
 from shardlint.laws.transforms.vmap import Leaf, judge_mapped, judge_over_devices
+from shardlint.model.uses import Fact
 from shardlint.support.lazy_dataclass import replace
 
 
@@ -182,8 +190,10 @@ def with_rows(
     if any(other is None or other.mesh != home.mesh for other in homes):
         return result
     given = [arg if is_none(axis) else marked(arg) for arg, axis in zip(one, axes, strict=True)]
-    with following(call.interpreter, mapped=True):
+    loops = Loops()
+    with following(call.interpreter, mapped=True, watched=loops):
         again = call.interpreter.call(function, given, {}, call.place)
+    _note_loops(call, home, loops)
     depends = {path for array, path in arrays_at(again) if is_marked(array)}
 
     def lay(array: Array, path: str) -> Array:
@@ -194,6 +204,22 @@ def with_rows(
         return replace(array, laid=replace(home, spec=SpecValue(Spec(entries))))
 
     return map_arrays(result, lay)
+
+
+def _note_loops(call: Call, home: ShardingValue, loops: Loops) -> None:
+    """Record loops that run until all examples are done, where these are split over devices: in each round
+    the devices tell one another (JAX 0.10.2 and 0.12.0.1)."""
+    assert isinstance(home.spec, SpecValue)
+    axes = ", ".join(f'"{axis}"' for axis in entry_axes(home.spec.spec.entries[0]))
+    for place in dict.fromkeys(one.place for one in loops if isinstance(one, LoopEnd)):
+        silent = (
+            "`while_loop` goes on until all examples that `vmap` maps over are done, and these are split "
+            f"over {axes}: the devices wait for one another in each round; jax.shard_map around jax.vmap "
+            "lets each device end by itself"
+        )
+        facts = () if call.place is None else (Fact("it is mapped here", call.place),)
+        name = "jax.lax(each round)"
+        record_of_value(call.interpreter, name, Accepted(), place, facts=facts, silent=silent)
 
 
 def _rows_along(array: Array, axis: Value) -> ShardingValue | None:
