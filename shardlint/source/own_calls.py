@@ -39,7 +39,7 @@ def own_calls(sources: Iterable[Source]) -> set[Call]:
 
 @dataclass(frozen=True, slots=True)
 class _Import:
-    """What a name is bound to: a file, None outside the project; or a ``member`` of it.
+    """The target of a name: a file, None outside the project; or a ``member`` of it.
 
     A ``package`` is bound for the modules in it, which are reached by their full names.
     """

@@ -1,4 +1,4 @@
-"""What was done to an array: it was donated, joined of others, or its rows were gathered by a constraint."""
+"""The history of an array: its donation, the joining of others to it, a constraint that gathered its rows."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _TAKING = frozenset(
 
 
 class Questions(list[Asked]):
-    """What is asked of an array while it is followed (`Context.watched`)."""
+    """Questions asked of an array while it is followed (`Context.watched`)."""
 
 
 def refuses(interpreter: Evaluator, value: Value, asked: Asked, place: Place) -> bool:

@@ -41,8 +41,7 @@ def marked(tree: Value, path: str | None = None) -> Value:
 
 
 class Loops(list[Any]):
-    """What is noted while arrays are followed (`Context.watched`): `LoopEnd` where a loop's end depends on
-    them."""
+    """Notes taken while arrays are followed (`Context.watched`): `LoopEnd`, for a loop that they end."""
 
 
 class LoopEnd(NamedTuple):
