@@ -45,19 +45,20 @@ def unhashable(value: Value) -> str | None:
 
 
 def _object(value: Instance) -> str | None:
-    found = _hash_of(value.cls)
-    if found is None or is_none(found):
-        why = "which has `__eq__` and no `__hash__`"
-        return None if found is None else f"an object of the class `{value.cls.name}`, {why}"
+    found, name = _hash_of(value.cls), value.cls.name
+    if found is not None and is_none(found):
+        if value.cls.dataclass:
+            return f"an object of the dataclass `{name}`, which is not frozen"
+        return f"an object of the class `{name}`, which has `__eq__` and no `__hash__`"
     if found != HASH_OF_FIELDS:
         return None
-    for name, default in all_fields(value.cls).items():
+    for field, default in all_fields(value.cls).items():
         # `dataclasses.field` may leave a field out.
         if isinstance(default, LibraryObject) and default.fields.keys() & {"compare", "hash"}:
             continue
-        held = value.attributes.get(name)
+        held = value.attributes.get(field)
         if held is not None and (what := unhashable(held)) is not None:
-            return f"an object of the class `{value.cls.name}`, which holds {what} as `{name}`"
+            return f"an object of the class `{value.cls.name}`, which holds {what} as `{field}`"
     return None
 
 
