@@ -91,6 +91,7 @@ def test_only_what_runs_makes_arrays(call: str, makes: bool) -> None:
         ('("x", None)', "v.set_value(jax.device_put(host, on()))", True),
         ('("x", None)', "v.value = jax.device_put(host, on())", True),
         ('("x", None)', "v[...] = jax.device_put(host, on())", True),
+        ('("x", None)', "v.value = jax.device_put(host, on(None, None))", True),
         ('P(None, ("x", "y"))', "nnx.update(m, {'v': nnx.Param(jax.device_put(host, on()))})", True),
         ('("x", None)', "v.set_value(jax.device_put(host, on('x')))", False),
         ('("x", None)', "v.set_value(jax.device_put(host, on('y')))", False),

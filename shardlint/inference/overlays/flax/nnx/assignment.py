@@ -17,7 +17,6 @@ from shardlint.inference.domain.values import (
     DictValue,
     LibraryObject,
     MeshValue,
-    ShardingValue,
     SpecValue,
     Value,
     as_str,
@@ -64,16 +63,18 @@ def assign(interpreter: Evaluator, variable: LibraryObject, value: Value | None,
 def _note_whole(interpreter: Evaluator, variable: LibraryObject, array: Array, place: Place) -> None:
     """Record an array that is whole on each device of a mesh whose axes are to split the variable."""
     sharding = array.sharding
-    if not isinstance(sharding, ShardingValue) or not isinstance(sharding.mesh, MeshValue):
+    if sharding is None or interpreter.context.in_jit is not False:
         return
-    if interpreter.context.in_jit is not False:
+    if not isinstance(sharding.mesh, MeshValue) or not isinstance(sharding.spec, SpecValue):
         return
-    names, mesh = variable_spec(interpreter, variable, place), sharding.mesh.mesh
+    mesh, spec = sharding.mesh.mesh, sharding.spec.spec
+    names = variable_spec(interpreter, variable, place)
     if not isinstance(names, SpecValue) or not isinstance(names.spec, Spec) or not array.shape:
         return
     axes = {axis for entry in names.spec.entries for axis in entry_axes(entry)}
     several = {name for name in mesh.names if equal(mesh.size_of(name), 1) is False}
-    if axes and axes <= several and sharding.spec == SpecValue(Spec()):
+    certain = not any(isinstance(entry, Unknown) for entry in spec.entries)
+    if axes and axes <= several and certain and not any(map(entry_axes, spec.entries)):
         shape, size = array.shape, array_bytes(array.shape, array.dtype)
         made = () if sharding.origin is None else (Fact("its sharding is made here", sharding.origin),)
         interpreter.record(
