@@ -78,6 +78,14 @@ PROGRAMS = [
         "SHL710",
         "ValueError",
     ),
+    ("jax.jit(lambda x, n: x, static_argnums=1)(jnp.ones(8), [jnp.ones(1)])", "SHL215", "ValueError"),
+    (
+        "class Size:\n"
+        "    def __eq__(self, other): return True\n"
+        "jax.pmap(lambda n, x: x, static_broadcasted_argnums=0)(Size(), jnp.ones((8, 2)))",
+        "SHL215",
+        "ValueError",
+    ),
     ("jax.device_put(jnp.ones(8), NamedSharding(AbstractMesh((2,), ('x',)), P()))", "SHL709", "ValueError"),
     (
         "jax.set_mesh(jax.make_mesh((8,), ('data',), (AxisType.Explicit,)))\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -14,15 +15,33 @@ import numpy as np
 from witness_steps import Unsupported
 
 
-def jit(function: Any, in_shardings: Any = None, out_shardings: Any = None) -> Any:
-    """Return `jax.jit` with the given shardings, and none of its other options."""
-    given = {"in_shardings": in_shardings, "out_shardings": out_shardings}
+def jit(
+    function: Any, in_shardings: Any = None, out_shardings: Any = None, static_argnums: Any = None
+) -> Any:
+    """Return `jax.jit` with the given shardings and static arguments, and none of its other options."""
+    given = {
+        "in_shardings": in_shardings,
+        "out_shardings": out_shardings,
+        "static_argnums": static_argnums,
+    }
     return jax.jit(function, **{key: value for key, value in given.items() if value is not None})
 
 
-def pmap(function: Any, in_axes: Any = 0, axis_size: Any = None, devices: Any = None) -> Any:
-    """Return `jax.pmap` with its mapped axes, and none of its other options."""
-    return jax.pmap(function, in_axes=in_axes, axis_size=axis_size, devices=devices)
+def pmap(
+    function: Any,
+    in_axes: Any = 0,
+    axis_size: Any = None,
+    devices: Any = None,
+    static_broadcasted_argnums: Any = (),
+) -> Any:
+    """Return `jax.pmap` with its mapped axes and static arguments, and none of its other options."""
+    return jax.pmap(
+        function,
+        in_axes=in_axes,
+        axis_size=axis_size,
+        devices=devices,
+        static_broadcasted_argnums=static_broadcasted_argnums,
+    )
 
 
 def context(manager: Any) -> None:
@@ -44,6 +63,11 @@ def decorator(manager: Any) -> Any:
 def subclass(base: Any) -> Any:
     """Make a class of this base."""
     return type("Spec", (base,), {})
+
+
+def object_without_hash() -> Any:
+    """Return an object of a class with `__eq__` and without `__hash__`."""
+    return types.SimpleNamespace()
 
 
 def array_of_shards(shape: Any, sharding: Any, shapes: Any = None) -> Any:
@@ -148,6 +172,7 @@ OWN: dict[str, Callable[..., Any]] = {
     "a context": context,
     "a decorator": decorator,
     "a class": subclass,
+    "an object without a hash": object_without_hash,
     "an array of shards": array_of_shards,
     "nn.with_partitioning called": names_given("linen"),
     "nnx.with_partitioning called": names_given("nnx"),

@@ -37,6 +37,7 @@ from shardlint.laws.core.verdicts import Api, Cause, Rejected
 from shardlint.laws.core.witness_data import (
     ANY_FUNCTION,
     IDENTITY,
+    NONE,
     Known,
     apply_data,
     array_data,
@@ -134,9 +135,19 @@ def refuse_static(
         if (what := unhashable(value)) is not None:
             detail = f"`{name}` is static, and is {what}"
             verdict = Rejected(Cause.MISUSE, "ValueError", "call", detail=detail)
-            record_of_value(call.interpreter, f"{transform}(static)", verdict, place)
+            # The object of a program's class is replaced by another one without a hash.
+            values = (data_of(value) or call_data("an object without a hash"), NONE)
+            calls = (_with_static(transform, static) for static in values)
+            record_of_value(call.interpreter, f"{transform}(static)", verdict, place, *calls)
             return True
     return False
+
+
+def _with_static(transform: str, static: Known) -> Known:
+    """Return the call of a transformed function with a static argument, and an array beside it."""
+    option = "static_broadcasted_argnums" if transform == "jax.pmap" else "static_argnums"
+    made = call_data(transform, (ANY_FUNCTION,), {option: 0})
+    return apply_data(made, (static, array_data((1,))))
 
 
 def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:
