@@ -16,8 +16,9 @@ from shardlint.support.cancellation import NOW
 _MANY = 1_000_000
 #: New objects that justify a collection although somebody waits.
 _TOO_MANY = 5 * _MANY
-#: New objects that justify a collection while the process is idle.
-_SOME = 300_000
+#: New objects that justify a collection while the process is idle: what ten programs leave that a changed
+#: module makes obsolete.
+_SOME = 50_000
 #: New objects that are collected within a few milliseconds.
 _FEW = 20_000
 #: One in so many collections between programs examines what earlier ones left, too.

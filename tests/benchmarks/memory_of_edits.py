@@ -17,10 +17,11 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "server")]
+sys.path[:0] = [str(ROOT / "tests" / "server"), str(ROOT / "tests")]
 
 from lsp_editor import Editor  # noqa: E402
 from lsprotocol import types  # noqa: E402
+from pytest_lsp import LanguageClient  # noqa: E402
 from random_edits import RandomEdits  # noqa: E402
 
 
@@ -33,7 +34,8 @@ def resident(pid: int) -> float:
 async def measure(file: Path, count: int, every: int) -> list[float]:
     """Edit a file so many times; return the memory after each so many edits."""
     editor = Editor()
-    await editor.start_io(sys.executable, "-m", "shardlint_server")
+    # Not by a fork, as the tests start theirs.
+    await LanguageClient.start_io(editor, sys.executable, "-m", "shardlint_server")
     assert editor._server is not None
     pid = editor._server.pid
     found = []

@@ -106,7 +106,7 @@ def held() -> float:
 def memory(project: str, name: str, count: int, number: int) -> None:
     """The memory of an editor's session in which a module is edited whose importers are open."""
     from shardlint.api import Linter, load_settings, source_from_text
-    from shardlint.ide.session import opened, staying
+    from shardlint.ide.session import opened, rest, staying
 
     os.chdir(project)
     base = Path(name).resolve()
@@ -127,6 +127,8 @@ def memory(project: str, name: str, count: int, number: int) -> None:
         with opened({str(base): after.encode()}):
             for source in sources:
                 linter.check_source(source)
+        # The server does so when nobody has typed for two seconds.
+        rest()
         if edit in (0, 1, 4) or edit % 10 == 0:
             print(f"  {len(sources)} files open, {edit:4} edits of {name}: {held():.0f} MB", flush=True)
 
