@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import string
 
 import jax
 import jax.numpy as jnp
@@ -109,3 +110,15 @@ def test_constants(name: str) -> None:
     """Names of numbers are numbers."""
     assert canonical(f"jax.numpy.{name}") == Const(getattr(jnp, name))
     assert canonical(f"numpy.{name}") == Const(getattr(np, name))
+
+
+def test_texts() -> None:
+    """Codes such as "f" and "<i4" are numpy's, and no other text of up to three characters is a dtype."""
+    letters = string.ascii_letters + "?<=|>1248"
+    for text in map("".join, itertools.chain(*(itertools.product(letters, repeat=n) for n in (1, 2, 3)))):
+        if (ours := as_dtype(Const(text))) is not None:
+            assert ours == np.dtype(text).name, text
+    codes = ("f", "d", "?", "i", "B", "<f4", "=i8", "|u1", "F", "|b1")
+    assert [as_dtype(Const(text)) for text in codes] == [np.dtype(text).name for text in codes]
+    # Bytes in another order than the machine's are another dtype.
+    assert as_dtype(Const(">f4")) is None

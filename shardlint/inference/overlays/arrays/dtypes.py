@@ -24,6 +24,13 @@ _ALIASES = {
     "u4": "uint32", "u8": "uint64", "c8": "complex64", "c16": "complex128",
 }  # fmt: skip
 
+#: Texts that numpy takes for a dtype beside its names. Those of a C long (l, L) depend on the platform.
+_CODES = {
+    "?": "bool", "b1": "bool", "b": "int8", "B": "uint8", "h": "int16", "H": "uint16", "i": "int32",
+    "I": "uint32", "q": "int64", "Q": "uint64", "e": "float16", "f": "float32", "d": "float64",
+    "F": "complex64", "D": "complex128",
+}  # fmt: skip
+
 _NAME = re.compile(r"(bool|(u?int|b?float|complex)(\d+)(_\w+)?)$")
 
 #: Each node of JAX's lattice with the nodes just above it; ``i*``, ``f*``, ``c*`` are weak types.
@@ -61,7 +68,7 @@ def as_dtype(value: Value | None) -> str | None:
     """Return the dtype that a value names (``jnp.float32``, ``"bfloat16"``, ``float``, ``x.dtype``), or
     None."""
     if isinstance(value, Const) and isinstance(value.value, str):
-        name = value.value
+        name = _name_of_code(value.value)
     elif isinstance(value, External):
         name = value.name.rpartition(".")[2]
     elif isinstance(value, LibraryObject) and value.kind == "numpy.dtype":
@@ -70,6 +77,13 @@ def as_dtype(value: Value | None) -> str | None:
         return None
     name = _ALIASES.get(name, name)
     return name if _NAME.match(name) else None
+
+
+def _name_of_code(text: str) -> str:
+    """Return the dtype of a text such as ``"f"`` or ``"<f4"``, a little-endian one as on nearly all machines;
+    any other text as it is."""
+    code = text[1:] if text[:1] in ("<", "=", "|") else text
+    return _CODES.get(code) or (_ALIASES.get(code, text) if code[-1:].isdigit() else text)
 
 
 def dtype_value(dtype: str) -> LibraryObject:
