@@ -132,11 +132,12 @@ class DictValue:
 @dataclass(eq=False, slots=True)
 class SetValue:
     """A set or frozenset of known constants; only the latter can be hashed. ``items`` is None once an
-    operation on it was not followed."""
+    operation on it was not followed; ``path`` as for `ListValue`."""
 
     items: frozenset[Any] | None
     origin: Place | None = field(default=None, compare=False)
     frozen: bool = False
+    path: tuple[int, ...] = ()
     born: int = field(default_factory=born, init=False, repr=False)
 
 

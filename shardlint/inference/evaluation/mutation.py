@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import and_, or_, sub, xor
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.builtin_bases import HELD, held_value, holds_items
@@ -52,7 +53,14 @@ _OF_FUNCTIONS = frozenset({"__code__", "__defaults__", "__kwdefaults__", "__name
 #: Attributes by which a numpy array changes in place.
 OF_ARRAYS = frozenset({"shape", "dtype"})
 #: Methods that mutate an object in place.
-_IN_PLACE = {"Add": "__iadd__", "Subtract": "__isub__", "Multiply": "__imul__", "BitOr": "__ior__"}
+_IN_PLACE = {
+    "Add": "__iadd__", "Subtract": "__isub__", "Multiply": "__imul__", "MatrixMultiply": "__imatmul__",
+    "Divide": "__itruediv__", "FloorDivide": "__ifloordiv__", "Modulo": "__imod__", "Power": "__ipow__",
+    "LeftShift": "__ilshift__", "RightShift": "__irshift__", "BitAnd": "__iand__", "BitOr": "__ior__",
+    "BitXor": "__ixor__",
+}  # fmt: skip
+#: Operators that change a set in place, beside another set.
+_OF_SETS = {"BitAnd": and_, "BitOr": or_, "BitXor": xor, "Subtract": sub}
 
 
 def set_attribute(
@@ -401,6 +409,14 @@ def augment(interpreter: Evaluator, operator: str, left: Value, right: Value, pl
         if known and left.items is not None and interpreter.certain(left.path):
             changing(left)
             left.items.update(right.items)  # type: ignore[union-attr, arg-type]
+            return left
+    if isinstance(left, SetValue) and left.frozen:
+        return None
+    if isinstance(left, SetValue) and isinstance(right, SetValue) and operator in _OF_SETS:
+        known = left.items is not None and right.items is not None
+        if known and interpreter.certain(left.path):
+            changing(left)
+            left.items = _OF_SETS[operator](left.items, right.items)
             return left
     if any(isinstance(option, ListValue | DictValue | SetValue) for option in options(left)):
         spend(interpreter, right, place)

@@ -152,15 +152,15 @@ def _list(interpreter: Machine, node: cst.List) -> Value:
 
 def _set(interpreter: Machine, node: cst.Set) -> Value:
     items = evaluate_elements(interpreter, node.elements)
-    return _set_of(items, interpreter.place(node))
+    return _set_of(interpreter, items, interpreter.place(node))
 
 
-def _set_of(items: Sequence[Value] | None, place: NodePlace) -> Value:
+def _set_of(interpreter: Machine, items: Sequence[Value] | None, place: NodePlace) -> Value:
     keys = [hashable(item) for item in items or ()]
     if items is None or not all(found for found, _ in keys):
         forget(Tuple(tuple(items or ())))
         return Unknown("a set that is not known")
-    return SetValue(frozenset(key for _, key in keys), place)
+    return SetValue(frozenset(key for _, key in keys), place, path=interpreter.path)
 
 
 def _dict(interpreter: Machine, node: cst.Dict) -> Value:
@@ -366,7 +366,7 @@ def _list_comprehension(interpreter: Machine, node: cst.ListComp | cst.SetComp) 
     place = interpreter.place(node)
     items = items_of(interpreter, comprehension(interpreter, node), place)
     if isinstance(node, cst.SetComp):
-        return _set_of(items, place)
+        return _set_of(interpreter, items, place)
     return ListValue(None if items is None else list(items), place, interpreter.path)
 
 

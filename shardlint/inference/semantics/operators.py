@@ -180,8 +180,8 @@ def _python_binary(
     if symbol == "|" and (classes := jaxtyping.union(x, y)) is not None:
         return classes
     if isinstance(x, SetValue) and isinstance(y, SetValue) and symbol in "|&-^":
-        known = x.items is not None and y.items is not None
-        return SetValue(function(x.items, y.items) if known else None, frozen=x.frozen)
+        items = None if x.items is None or y.items is None else function(x.items, y.items)
+        return SetValue(items, frozen=x.frozen, path=interpreter.path)
     forget_contents(x, y)
     return undecided(f"`{symbol}` on values that are not known", x, y)
 

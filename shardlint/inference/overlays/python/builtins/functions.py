@@ -108,7 +108,8 @@ def _set(call: Call) -> Value:
     if items is None or not all(found for found, _ in pairs):
         forget(Tuple(tuple(items or ())))
         return Unknown("a set that is not known")
-    return SetValue(frozenset(key for _, key in pairs), call.place, frozen=call.name.endswith("frozenset"))
+    members, frozen = frozenset(key for _, key in pairs), call.name.endswith("frozenset")
+    return SetValue(members, call.place, frozen, call.interpreter.path)
 
 
 def _int(call: Call) -> Value:

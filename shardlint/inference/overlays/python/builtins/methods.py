@@ -27,9 +27,10 @@ from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.iterators import Items, spend
 from shardlint.inference.evaluation.mutation import extend
 from shardlint.inference.overlays.python.builtins.iterators import sort
+from shardlint.inference.overlays.python.builtins.sets import FROZENSET_METHODS, SET_METHODS
 from shardlint.inference.overlays.python.builtins.spec_tables import note_lookup
 from shardlint.inference.overlays.python.builtins.strings import METHODS as STRING_METHODS
-from shardlint.inference.overlays.python.stdlib.collections import SET_METHODS, entries, most_common
+from shardlint.inference.overlays.python.stdlib.collections import entries, most_common
 from shardlint.inference.overlays.python.stdlib.records import named_tuple_method
 from shardlint.inference.overlays.python.stdlib.regex import regex_attribute
 from shardlint.inference.store.effect_log import changing
@@ -46,7 +47,7 @@ def python_method(value: Tuple | ListValue | DictValue | SetValue | Const, name:
     elif isinstance(value, DictValue):
         table = _COUNTER if value.kind == "Counter" else _DICT
     elif isinstance(value, SetValue):
-        table = SET_METHODS
+        table = FROZENSET_METHODS if value.frozen else SET_METHODS
     elif isinstance(value, Tuple):
         table = _SEQUENCE
         if value.fields is not None and (found := named_tuple_method(value, name)) is not None:

@@ -1,11 +1,10 @@
-"""Classes of `collections`, and methods of sets."""
+"""Classes of `collections`, and `dict`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
 
-from shardlint.inference.domain.builtin_bases import MAPPING, held_value, seen_as
+from shardlint.inference.domain.builtin_bases import MAPPING, seen_as
 from shardlint.inference.domain.havoc import forget, forget_contents
 from shardlint.inference.domain.iteration import constant, hashable
 from shardlint.inference.domain.values import (
@@ -14,13 +13,12 @@ from shardlint.inference.domain.values import (
     DictValue,
     LibraryObject,
     ListValue,
-    SetValue,
     Tuple,
     Value,
     as_int,
     is_none,
 )
-from shardlint.inference.evaluation.call import Call, CannotBind
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.iterators import items_of
 from shardlint.laws.core.values import Unknown
 
@@ -156,48 +154,6 @@ def _deque(call: Call) -> Value:
         known = None
     return ListValue(None if known is None else list(known), call.place, call.interpreter.path, "deque")
 
-
-# -- sets -------------------------------------------------------------------------------------------
-
-
-def _set_method(name: str) -> Callable[[Call], Value]:
-    """Return a method that does not change its set: ``union``, ``difference``, ``issubset``…"""
-
-    def apply(call: Call) -> Value:
-        receiver, *others = call.args
-        parts: list[frozenset[Any]] = []
-        for given in others:
-            # CPython takes the items of sets without their own iterator.
-            held = held_value(given)
-            other = held if isinstance(held, SetValue) else given
-            items = other.items if isinstance(other, SetValue) else None
-            if (
-                items is None
-                and not isinstance(other, SetValue)
-                and (known := items_of(call.interpreter, other, call.place)) is not None
-            ):
-                keys = [hashable(item) for item in known]
-                items = frozenset(key for _, key in keys) if all(found for found, _ in keys) else None
-            if items is None:
-                return Unknown(f"`set.{name}` of something unknown")
-            parts.append(items)
-        if not isinstance(receiver, SetValue) or receiver.items is None or call.opaque or call.kwargs:
-            return Unknown(f"`set.{name}` of something unknown")
-        try:
-            made = getattr(receiver.items, name)(*parts)
-        except TypeError:
-            raise CannotBind(call.name) from None
-        return SetValue(made, frozen=receiver.frozen) if isinstance(made, frozenset) else Const(made)
-
-    return apply
-
-
-SET_METHODS: dict[str, Callable[[Call], Value]] = {
-    name: _set_method(name)
-    for name in (
-        "copy difference intersection isdisjoint issubset issuperset symmetric_difference union"
-    ).split()
-}
 
 TABLE: dict[str, Callable[[Call], Value]] = {
     "builtins.dict": _dict_of("dict"),

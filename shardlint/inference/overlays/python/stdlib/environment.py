@@ -240,7 +240,7 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
                 entries.update((key, part(item)) for key, item in (value.items or {}).items())
             return copy
         if isinstance(value, SetValue):
-            return SetValue(value.items, value.origin, value.frozen)
+            return SetValue(value.items, value.origin, value.frozen, path)
         if isinstance(value, Instance):
             if any(class_attribute(value.cls, name) is not None for name in _COPYING):
                 method = class_attribute(value.cls, "__deepcopy__" if deep else "__copy__")

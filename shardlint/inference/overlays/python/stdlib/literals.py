@@ -69,7 +69,7 @@ def _value(found: Any, call: Call) -> Value:
         items = {key: _value(value, call) for key, value in found.items()}
         return DictValue(items, call.place, call.interpreter.path)
     if isinstance(found, set):
-        return SetValue(frozenset(found), call.place)
+        return SetValue(frozenset(found), call.place, path=call.interpreter.path)
     # YAML and TOML have dates.
     return constant(found) if isinstance(found, _PLAIN) else Unknown("no plain value")
 
