@@ -28,7 +28,7 @@ CLASSES = {
     "shardlint.model.uses": (
         "ApiReference ArityUse ArrayUse BareTreeUse CallUse CarryUse CollectiveUse Environment Fact "
         "FileProblem LocalUse LogicalAxesUse MeshUse NameUse OperationUse ParameterUse PartUse PatternUse "
-        "Placement ShardingUse SpecUse Use ValueUse"
+        "Placement ShardingUse SpecUse UnreadVariableUse Use ValueUse"
     ),
     "shardlint.model.memory_uses": (
         "CapturedUse ColumnsUse CopiesUse GatherUse IdleUse MadeUse MoveUse RestoreUse WrittenUse"

@@ -230,6 +230,14 @@ class PartUse(CallUse):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadVariableUse(CallUse):
+    """A layout that gets a name which nothing reads; ``local``: a variable of a function."""
+
+    name: str
+    local: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogicalAxesUse(CallUse):
     """Logical axis names of Flax that the rules, or a lifted transform, do not handle as intended.
 

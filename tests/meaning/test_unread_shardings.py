@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from consequences import found, of_pages, value
+from consequences import found, of_pages, run, value
 
 HEADER = """import functools
 import jax, jax.numpy as jnp, numpy as np
@@ -53,3 +55,62 @@ def test_reported_where_nothing_is_laid_out(program: str) -> None:
 def test_the_page_leaves_the_batch_on_one_device() -> None:
     assert of_pages("SHL617", "len(bad.batch.sharding.device_set)") == 1
     assert of_pages("SHL617", "len(good.batch.sharding.device_set)") == 8
+
+
+#: Programs in which one line in a function, a class or a module gives a layout the name ``rows_of``, and
+#: whether it is reported. Without that line a program that reads it fails.
+BINDINGS: dict[str, bool] = {
+    "rows_of = NamedSharding(mesh, P('x'))\nprint(batch)": True,
+    "rows_of = {'a': P('x'), 'b': P('y')}\nfor i in range(2):\n    print(i)": True,
+    "def main():\n    rows_of = NamedSharding(mesh, P('x'))\n    return jnp.asarray(batch)\nmain()": True,
+    "def main():\n    rows_of = [P('x')] * 2\n    return jnp.asarray(batch)\nmain()": True,
+    "class Engine:\n    def __init__(self):\n        self.rows_of = NamedSharding(mesh, P('x'))\n"
+    "if __name__ == '__main__':\n    Engine()": True,
+    "rows_of = NamedSharding(mesh, P('x'))\nprint(jax.device_put(batch, rows_of))": False,
+    "rows_of = NamedSharding(mesh, P('x'))\nprint(f'{rows_of}')": False,
+    "rows_of = NamedSharding(mesh, P('x'))\nprint(globals()['rows_of'])": False,
+    "rows_of = NamedSharding(mesh, P('x'))\ndef main():\n    return jax.device_put(batch, rows_of)\n"
+    "print(main())": False,
+    "def main():\n    rows_of = NamedSharding(mesh, P('x'))\n    def inner():\n"
+    "        return jax.device_put(batch, rows_of)\n    return inner()\nmain()": False,
+    "def main():\n    rows_of = P('x')\n    return eval('rows_of')\nmain()": False,
+    "class Engine:\n    def __init__(self):\n        self.rows_of = NamedSharding(mesh, P('x'))\n"
+    "if __name__ == '__main__':\n    print(Engine().rows_of)": False,
+    "class Engine:\n    def __init__(self):\n        self.rows_of = NamedSharding(mesh, P('x'))\n"
+    "if __name__ == '__main__':\n    print(getattr(Engine(), 'rows' + '_of'))": False,
+    "class Engine:\n    def __init__(self):\n        self.rows_of = NamedSharding(mesh, P('x'))\n"
+    "class Old(Engine):\n    def put(self, x):\n        return jax.device_put(x, self.rows_of)\n"
+    "if __name__ == '__main__':\n    Old().put(batch)": False,
+}
+#: Layouts that nothing reads, and that are not reported: other code may read them, or they split nothing.
+UNKNOWN = (
+    "rows_of = NamedSharding(mesh, P('x'))",
+    "rows_of = NamedSharding(mesh, P())\nprint(batch)",
+    "_rows_of = NamedSharding(mesh, P('x'))\nprint(batch)",
+    "class Engine:\n    rows_of = P('x')\nprint(Engine())",
+    "from flax import nnx\nclass Engine(nnx.Module):\n    def __init__(self):\n"
+    "        self.rows_of = NamedSharding(mesh, P('x'))\nprint(Engine())",
+    "@jax.tree_util.register_dataclass\nclass Engine:\n    def __init__(self):\n"
+    "        self.rows_of = NamedSharding(mesh, P('x'))\nprint(vars(Engine()))",
+)
+
+
+def runs_without(program: str) -> bool:
+    """Return whether a program runs without the line that binds the name."""
+    lines = [re.sub(r"(self\.)?rows_of = .*", "pass", line) for line in program.splitlines()]
+    try:
+        run(HEADER + "\n".join(lines))
+    except (NameError, AttributeError, KeyError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("program", BINDINGS)
+def test_variables_that_nothing_reads(program: str) -> None:
+    run(HEADER + program)
+    assert bool(found(f"{HEADER}{program}\n", "SHL617")) == BINDINGS[program] == runs_without(program)
+
+
+@pytest.mark.parametrize("program", UNKNOWN)
+def test_variables_that_others_may_read(program: str) -> None:
+    assert not found(f"{HEADER}{program}\n", "SHL617")

@@ -37,6 +37,7 @@ from shardlint.inference.interpreter.with_statements import enter_contexts
 from shardlint.inference.machine.code import Code
 from shardlint.inference.overlays.jax.explicit.unplaced_arguments import note_replaced
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_drift
+from shardlint.inference.recording.unread_variables import note_unread_variable
 from shardlint.inference.semantics.discarded_results import note_discarded, note_unread
 from shardlint.inference.semantics.operators import binary_operation
 from shardlint.inference.semantics.variables import interrupted, watching, widened
@@ -137,6 +138,8 @@ def _assign(interpreter: Machine, node: cst.Assign) -> bool:
     for target in node.targets:
         assign(interpreter, target.target, value)
         note_alias(interpreter, target.target, node.value)
+    if len(node.targets) == 1:
+        note_unread_variable(interpreter, node.targets[0].target, value)
     return type(value) is not Never
 
 

@@ -33,6 +33,7 @@ from shardlint.inference.programs.testing.conftests import run_conftests
 from shardlint.inference.programs.testing.runner import Tests
 from shardlint.inference.recording.axis_mentions import with_mentions
 from shardlint.inference.recording.place_resolution import Settling
+from shardlint.inference.recording.unread_variables import without_read
 from shardlint.inference.store.effect_log import EFFECTS, drop_related
 from shardlint.inference.syntax.file_parts import ClassPart, FunctionPart, Parsed, Part, split, units_of
 from shardlint.inference.syntax.node_offsets import RECURSION_LIMIT
@@ -123,7 +124,7 @@ class Program:
             *i.problems,
             *unanswered(i, source),
             *_cut_short(i.budget.ceiling),
-            *found,
+            *without_read(found, source.path, [cell.text for cell in source.cells]),
             *unreached,
             *names,
         ]

@@ -2,7 +2,7 @@
 
 ## What it does
 Finds calls that hand a sharding, a spec, or a tree of these to a function of the program that does not
-read it.
+read it, and variables and attributes that get one and are nowhere read.
 
 ## Why is this bad?
 The caller says how something is to be laid out, and nothing is: what the function makes or returns lies where
@@ -47,8 +47,9 @@ def prefetch(batches, sharding):
 ## What JAX says
 Nothing: it never sees the sharding (JAX 0.10.2). Methods, decorated functions and functions that a table
 holds may have to take what others of their kind do, and one that returns what it is given, as it is, stands
-for another that is not there: these are not reported, nor are parameters whose names begin with an
-underscore.
+for another that is not there: these are not reported, nor are names that begin with an underscore. Variables
+of a module, and attributes, are reported in programs only: where something runs at top level or below
+`if __name__ == "__main__"`, and their name occurs nowhere else in the file.
 
 ## References
 - https://docs.jax.dev/en/latest/sharded-computation.html
@@ -59,7 +60,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.model.findings import Group
-from shardlint.model.uses import CallUse
+from shardlint.model.uses import CallUse, UnreadVariableUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 
 
@@ -72,9 +73,9 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 RULE = Rule(
     code="SHL617",
     name="unread-sharding",
-    summary="A function is given a sharding that it does not read",
+    summary="A sharding is given to a function, or to a variable, and not read",
     docs=__doc__,
     group=Group.SUSPICIOUS,
-    kinds=(CallUse,),
+    kinds=(CallUse, UnreadVariableUse),
     check=check,
 )
