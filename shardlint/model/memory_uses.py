@@ -94,6 +94,28 @@ class ColumnsUse(Use):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApartUse(Use):
+    """An operand inside jit, of which ``axis`` splits dimension ``held``, while what it meets, laid out by
+    ``other``, is split along its dimension ``met``.
+
+    ``function`` computes of both; without one, ``other`` is the layout that a constraint asks for, for the
+    product of the operand with an array that the axis does not split.
+    """
+
+    function: str
+    mesh: Mesh
+    axis: str
+    spec: Spec
+    held: int
+    met: int
+    other: Spec
+    other_subject: str | None
+    shape: Shape
+    dtype: str | None
+    subject: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IdleUse(Use):
     """A jitted function in which some axes of its mesh split nothing.
 

@@ -1,4 +1,5 @@
-"""The history of an array: its donation, the joining of others to it, a constraint that gathered its rows."""
+"""The history of an array: its donation, the joining of others to it, a constraint that gathered its rows,
+the product that it is."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from dataclasses import field
 
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec
+from shardlint.laws.placement.movement import Operand
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -52,3 +54,24 @@ class Gathered:
     shape: Shape
     dtype: str | None
     place: Place = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """An operand as it is laid out, and what laid it out; ``subject`` is what a message calls it."""
+
+    operand: Operand
+    subject: str
+    dtype: str | None
+    origin: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Two arrays that were multiplied, the layout of the first, and the second, a ``weight``; ``letters`` are
+    those of the product's dimensions."""
+
+    mesh: Mesh
+    beside: Operand
+    weight: Factor
+    letters: str

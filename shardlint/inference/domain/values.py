@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
-from shardlint.inference.domain.histories import Gathered, Gone, Joints
+from shardlint.inference.domain.histories import Gathered, Gone, Joints, Product
 from shardlint.inference.store.effect_log import born
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Expr, Shape
@@ -164,8 +164,9 @@ class Array:
     ``indexed`` the axes of an `axis_index`, where it names them in another order than the specs, and its
     stride. ``laid`` is its certain layout inside jit, on Auto axes, ``columns`` of a product whose weight
     splits its columns, ``gathered`` the constraint that gathered its rows, or those of what it was computed
-    from; ``made`` is where it was made from no other array, or the jit that returned it. ``committed`` is
-    where it lies outside jit surely, a sharding (then also its ``sharding``) or devices, as the program put
+    from, ``product`` what was multiplied, if its elements are a product's; ``made`` is where it was made from
+    no other array, or the jit that returned it. ``committed`` is where it lies outside jit surely, a sharding
+    (then also its ``sharding``) or devices, as the program put
     it there, or what it was computed from. ``gone`` is the donation that deleted it, ``joined`` where it was
     joined of several, ``memory`` the space in its type. ``numbers`` are those in a numpy scalar or vector.
     """
@@ -190,6 +191,7 @@ class Array:
     laid: ShardingValue | None = field(default=None, compare=False)
     columns: ShardingValue | None = field(default=None, compare=False)
     gathered: Gathered | None = field(default=None, compare=False)
+    product: Product | None = field(default=None, compare=False)
     made: Place | None = field(default=None, compare=False)
     gone: Gone | None = None
     joined: Joints | None = None

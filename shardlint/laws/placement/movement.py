@@ -192,3 +192,58 @@ def _axes(spec: Spec, dimension: int, sizes: Mapping[str, int]) -> tuple[str, ..
     """Return the axes of more than one device that split a dimension."""
     entry = spec.entries[dimension] if dimension < len(spec.entries) else None
     return tuple(axis for axis in entry_axes(entry) if sizes.get(axis) != 1)
+
+
+# -- operands that meet --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """The layout of an array of a computation, with a letter for each of its dimensions: those that two
+    arrays share have the same letter."""
+
+    letters: str
+    spec: Spec
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """An axis that splits dimension ``held`` of an array, but ``met`` of it in an array that it meets."""
+
+    axis: str
+    held: int
+    met: int
+
+
+def apart(mesh: Mesh, operand: Operand, other: Operand, shared: str) -> Apart | None:
+    """Return the first axis that splits two arrays along different letters, the one of the other being
+    ``shared``: both have it, and so does what is computed of them.
+
+    Only where the operand could be split as the other is: its dimension has as many elements, which the
+    axes divide.
+    """
+    for axis, size in zip(mesh.names, mesh.sizes, strict=True):
+        if not isinstance(size, int) or size == 1:
+            continue
+        held, wanted = split_by(operand, axis), split_by(other, axis)
+        if held is None or wanted is None:
+            continue
+        letter = other.letters[wanted]
+        if letter not in shared or letter not in operand.letters or operand.letters[held] == letter:
+            continue
+        met = operand.letters.index(letter)
+        ways = math.prod(
+            ways if isinstance(ways := mesh.size_of(name), int) else 0
+            for name in entry_axes(other.spec.entries[wanted])
+        )
+        length = operand.shape[met]
+        if length == other.shape[wanted] and isinstance(length, int) and ways and length % ways == 0:
+            return Apart(axis, held, met)
+    return None
+
+
+def split_by(operand: Operand, axis: str) -> int | None:
+    """Return the dimension of an array that an axis splits; None if it splits none."""
+    entries = enumerate(operand.spec.entries)
+    return next((at for at, entry in entries if axis in entry_axes(entry)), None)

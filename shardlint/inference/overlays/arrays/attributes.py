@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shardlint.inference.domain.values import Array, Bound, Const, Devices, LibraryObject, Native, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import methods, shards
+from shardlint.inference.overlays.jax.explicit import auto_layouts
 from shardlint.inference.overlays.jax.explicit.results import finish_attribute, finish_method
 from shardlint.inference.overlays.jax.explicit.type_conversion import sharding_in_type
 from shardlint.inference.overlays.jax.host_views import note_views
@@ -40,9 +41,11 @@ def _attribute(interpreter: Evaluator, value: Array, name: str, place: Place) ->
         if not isinstance(found, Array):
             return found
         found = found.vary(value.variation)
-        if not interpreter.context.bound_axes:
-            return found
-        return followed(Call(interpreter, name, [value], {}, place), f"jax.Array.{name}", found)
+        call = Call(interpreter, name, [value], {}, place)
+        if interpreter.context.bound_axes:
+            return followed(call, f"jax.Array.{name}", found)
+        in_jit = interpreter.context.in_jit is True
+        return auto_layouts.followed(call, f"jax.Array.{name}", found) if in_jit else found
     if name in methods.METHODS:
         return Bound(Native(name, _spreading(methods.METHODS[name])), value)
     if name == "__array__":

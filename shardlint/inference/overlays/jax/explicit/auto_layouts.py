@@ -26,6 +26,11 @@ from shardlint.inference.overlays.jax.explicit.rules import (
 from shardlint.inference.overlays.jax.explicit.rules import layout as rearranging
 from shardlint.inference.overlays.jax.explicit.rules.einsum import einsum
 from shardlint.inference.overlays.jax.explicit.rules.indexing import take
+from shardlint.inference.overlays.jax.layouts.operands_apart import (
+    note_elementwise,
+    note_product,
+    note_update,
+)
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.sharding.movement import (
     OPEN,
@@ -124,7 +129,9 @@ def followed(call: Call, name: str, result: Value) -> Value:
     if rule is not None and (made := _made_of_made(call)) is not None:
         return map_arrays(result, lambda array, _: replace(array, made=made), NO_PATH)
     if rule in ELEMENTWISE:
+        note_elementwise(call, name)
         return combined(call.interpreter, result, (*call.args, *call.kwargs.values()))
+    result = note_product(call, name, rule, result)
     if rule in (take, *_REDUCING):
         result = computed_from_gathered(result, call.args)
     if rule is None and name.startswith(LAYERS):
@@ -141,6 +148,7 @@ def followed(call: Call, name: str, result: Value) -> Value:
     if rule in CONTRACTIONS or rule in _REDUCING:
         return as_far_as_known(call, name, result)
     if rule in _UPDATING and len(call.args) > 1:
+        note_update(call, name)
         return updated(call.interpreter, call.args[0], result, call.args[1], call.place)
     if rule not in _REARRANGING or not isinstance(result, Array) or not call.args:
         return result

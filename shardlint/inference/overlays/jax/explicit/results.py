@@ -46,6 +46,7 @@ from shardlint.inference.overlays.jax.explicit.type_conversion import (
     replicated,
     type_of,
 )
+from shardlint.inference.overlays.jax.layouts.operands_apart import note_updated
 from shardlint.inference.overlays.jax.operations import SYNTAX, operation_of, rule_of
 from shardlint.inference.overlays.jax.shard_map.operations import note_impossible
 from shardlint.inference.overlays.jax.shard_map.varying import computes
@@ -104,7 +105,10 @@ def finish_update(call: Call, array: Array, key: Value, result: Value) -> Value:
     name = call.name.rpartition(".")[2]
     whole = replace(call, args=[array, key, *call.args])
     found = _finish(whole, f"at[].{name}", result, f"`.at[...].{name}`", as_update(name))
-    return updated(call.interpreter, array, found, call.args[0], call.place) if call.args else found
+    if not call.args:
+        return found
+    note_updated(call, array, key, call.args[0])
+    return updated(call.interpreter, array, found, call.args[0], call.place)
 
 
 def finish_operator(

@@ -22,9 +22,9 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import Shard
 from shardlint.inference.overlays.jax import joined_parts
+from shardlint.inference.overlays.jax.layouts.apart_uses import note_requested
 from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import cut
-from shardlint.inference.overlays.jax.sharding.movement import note_constraint
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     laid_out,
     place_array,
@@ -184,7 +184,7 @@ def _shard(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
         return Unknown("JAX rejects this argument, or the Manual axes are not known")
     if region.manual >= frozenset(mesh.mesh.names):
         # Along other axes than Manual ones an array stays as it is, whatever its spec.
-        note_constraint(call.interpreter, array, placed.sharding, SHARD_MAP, call.place, subject)
+        note_requested(call.interpreter, array, placed.sharding, SHARD_MAP, call.place, subject)
     return _cut(array, leaf, region, mesh.mesh)
 
 

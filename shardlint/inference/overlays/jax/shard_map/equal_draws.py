@@ -19,7 +19,9 @@ from shardlint.inference.overlays.jax import joined_parts
 from shardlint.inference.overlays.jax.explicit import auto_layouts
 from shardlint.inference.overlays.jax.explicit.device_lists import runs_eagerly
 from shardlint.inference.overlays.jax.explicit.results import finish_operator
+from shardlint.inference.overlays.jax.explicit.rules.contractions import at_operator
 from shardlint.inference.overlays.jax.lax import loop_sums
+from shardlint.inference.overlays.jax.layouts.operands_apart import note_elementwise, note_product
 from shardlint.inference.overlays.jax.operations import rule_of
 from shardlint.inference.overlays.jax.random import OPERATIONS
 from shardlint.inference.overlays.jax.relevance import relevant
@@ -132,12 +134,14 @@ def operated(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Pla
         found = chosen(interpreter, f"2 {symbol}", (x, y), found)
     if place is not None:
         found = _joined(Call(interpreter, symbol, [x, y], {}, place), f"2 {symbol}", (x, y), found)
+    product = Call(interpreter, symbol, [x, y], {}, place)  # type: ignore[arg-type]
     if symbol != "@":
+        note_elementwise(product, f"2 {symbol}")
         return combined(interpreter, found, (x, y))
+    found = note_product(product, f"2 {symbol}", at_operator, found)
     found = column_products.multiplied(interpreter, found, x, y, place)
     if _is_matrix(y) and (rows := keeping_rows(interpreter, found, x)) is not found:
         return rows
-    product = Call(interpreter, symbol, [x, y], {}, place)  # type: ignore[arg-type]
     return auto_layouts.as_far_as_known(product, f"2 {symbol}", found)
 
 

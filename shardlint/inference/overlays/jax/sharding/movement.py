@@ -47,7 +47,9 @@ def arrived(tree: Value, trees: Trees) -> Value:
 def laid(array: Array, sharding: ShardingValue | None) -> Array:
     """Return an array that certainly has a layout from here on; None if nothing is known of it."""
     known = sharding is not None and layout(sharding) is not None
-    return replace(array, laid=sharding if known else None, columns=None, made=None, gathered=None)
+    return replace(
+        array, laid=sharding if known else None, columns=None, made=None, gathered=None, product=None
+    )
 
 
 def layout(sharding: ShardingValue) -> tuple[Mesh, Spec] | None:
@@ -195,7 +197,7 @@ def note_multiplied(interpreter: Evaluator, result: Value) -> None:
 def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -> Value:
     """Return the result of an operation, element by element, in the layout that all its operands share; what
     is computed from made arrays alone is made."""
-    result = computed_from_gathered(result, operands)
+    result = _of_product(computed_from_gathered(result, operands), operands)
     arrays = [one for one in operands if isinstance(one, Array) and one.shape != ()]
     columns = next((one.columns for one in arrays if one.columns is not None), None)
     if columns is not None and isinstance(result, Array):
@@ -217,6 +219,15 @@ def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -
     kinds = [(home.mesh, entry, (one.shape or ())[:1]) for one, (home, entry) in split]
     alike = all(kind == kinds[0] for kind in kinds)
     return keeping_rows(interpreter, result, split[0][0]) if split and alike else result
+
+
+def _of_product(result: Value, operands: Sequence[Value]) -> Value:
+    """Return what is computed element by element from a product, of which it has all elements."""
+    if not isinstance(result, Array):
+        return result
+    found = (one.product for one in operands if isinstance(one, Array) and one.shape == result.shape)
+    product = next((one for one in found if one is not None), None)
+    return result if product is None else replace(result, product=product)
 
 
 def _ranks_alike(one: Array, other: Array) -> bool:

@@ -28,7 +28,8 @@ from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
 from shardlint.inference.overlays.jax.explicit.memory_spaces import memory_put, moved
 from shardlint.inference.overlays.jax.explicit.placement_types import spec_in_type, typed_by
-from shardlint.inference.overlays.jax.sharding.movement import constrained, note_constraint
+from shardlint.inference.overlays.jax.layouts.apart_uses import note_requested
+from shardlint.inference.overlays.jax.sharding.movement import constrained
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_placed
 from shardlint.inference.overlays.pytrees.prefixes import SINGLE_DEVICE
 from shardlint.inference.overlays.witness_values import data_of
@@ -112,7 +113,7 @@ def place_array(
     if isinstance(verdict, Accepted) and api in COMMITTING:
         note_placed(interpreter, array, sharding, place)
     asked = sharding if api in _ASKING and isinstance(verdict, Accepted) else None
-    note_constraint(interpreter, array, asked, _ASKING.get(api, ""), place, subject or array.name)
+    note_requested(interpreter, array, asked, _ASKING.get(api, ""), place, subject or array.name)
     return replace(
         constrained(array, asked if api is Api.CONSTRAINT else None, place, subject or array.name),
         sharding=sharding,
@@ -124,12 +125,9 @@ def place_array(
 
 def device_of(target: Value) -> Devices | None:
     """Return the device of a `SingleDeviceSharding`; None for another target."""
-    device = (
-        target.fields["device"]
-        if isinstance(target, LibraryObject) and target.kind == SINGLE_DEVICE
-        else None
-    )
-    return device if isinstance(device, Devices) else None
+    if not isinstance(target, LibraryObject) or target.kind != SINGLE_DEVICE:
+        return None
+    return device if isinstance(device := target.fields["device"], Devices) else None
 
 
 def on_device(interpreter: Evaluator, array: Array, device: Devices) -> Array:

@@ -1,0 +1,1 @@
+"""Layouts on Auto axes inside `jax.jit`: operands that cannot stay where they lie."""
