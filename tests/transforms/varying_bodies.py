@@ -106,7 +106,9 @@ TRANSFORMS = (
     "jax.jacobian(lambda w: w * jnp.sum({v}))(jnp.sum({u}))",
     "jax.jacfwd(lambda w: w * jnp.sum({v}))(jnp.sum({u}))",
     "jax.hessian(lambda w: w * w * jnp.sum({v}))(jnp.sum({u}))",
-    "jax.linearize(lambda w: w * jnp.sum({v}), {u})[0]",
+    "jax.linearize(lambda w: w * jnp.sum({v}), {u})[0]", "jax.linearize(jnp.sin, {v})[1]({v})",
+    "jax.linearize(lambda w: w * jnp.sum({v}), {u})[1]({u})", "jax.jvp(jnp.sin, ({v},), ({v} * 2,))[1]",
+    "jax.jvp(jax.grad(lambda w: jnp.sum(w ** 3)), ({v},), ({v},))[1]",
     "jax.tree.map(lambda w: w * jnp.sum({v}), dict(p={u}, q=0.0))['q']",
     "jax.tree.map(lambda w: lax.psum(w, {a}), [{u}, {v}])[1]",
 )  # fmt: skip

@@ -23,7 +23,7 @@ from shardlint.inference.overlays.jax.explicit.memory_spaces import known_on_dev
 from shardlint.inference.overlays.jax.lax import loop_sums
 from shardlint.inference.overlays.jax.shard_map.reduced_values import scaled_gradient
 from shardlint.inference.overlays.jax.shard_map.split_dimensions import own_parts
-from shardlint.inference.overlays.jax.shard_map.varying import variation_of
+from shardlint.inference.overlays.jax.shard_map.varying import variation_of, variations
 from shardlint.inference.overlays.jax.transforms.function_transforms import Run, Transfer, forward, transform
 from shardlint.inference.overlays.jax.transforms.idle_axes import note_gradient
 from shardlint.inference.overlays.jax.transforms.taint import MARK, unmarked
@@ -163,15 +163,40 @@ def _vjp(call: Call) -> Value:
     return _known_aux(call, Tuple((value, back, *aux)))
 
 
+def _varying_as(call: Call, value: Value) -> Value:
+    """Return the derivative of a value, where each tangent has the type of its primal: then the derivative
+    has that of the value (`core.AbstractValue.to_tangent_aval`), on JAX 0.10.2 and 0.12.0.1."""
+    if call.interpreter.context.check_vma is not True:
+        return _tangent(value)
+
+    def tangent(array: Array, _: str) -> Value:
+        found = _tangent(array)
+        own = Variation(array.varying, array.may_vary)
+        return found.vary(own) if isinstance(found, Array) else found
+
+    return map_arrays(value, tangent)
+
+
+def _are_alike(primals: Value, tangents: Value) -> bool:
+    """Return whether all arrays of two trees certainly vary over the same axes."""
+    found = {(one.surely, one.perhaps) for tree in (primals, tangents) for one in variations(tree)}
+    return len(found) == 1 and all(surely == perhaps for surely, perhaps in found)
+
+
 def _jvp(call: Call) -> Value:
-    """`jvp(f, primals, tangents, has_aux=)`: the value and its derivative."""
-    function, primals, _, has_aux = call.bind("fun", "primals", "tangents", has_aux=None)
+    """`jvp(f, primals, tangents, has_aux=)`: the value and its derivative.
+
+    Where a tangent varies over other axes than its primal, so may the derivative.
+    """
+    function, primals, tangents, has_aux = call.bind("fun", "primals", "tangents", has_aux=None)
     items = as_items(primals)
-    if function is None or items is None:
+    if function is None or primals is None or items is None:
         return Unknown("jvp")
     result = call.interpreter.call(function, [traced(arg) for arg in items], {}, call.place)
     value, aux = _parts(result, has_aux)
-    return _known_aux(call, Tuple((value, _tangent(value), *aux)))
+    alike = tangents is not None and _are_alike(primals, tangents)
+    derivative = _varying_as(call, value) if alike else _tangent(value)
+    return _known_aux(call, Tuple((value, derivative, *aux)))
 
 
 def _linearize(call: Call) -> Value:
@@ -181,7 +206,7 @@ def _linearize(call: Call) -> Value:
     function, *rest = call.args
     result = call.interpreter.call(function, [traced(arg) for arg in rest], {}, call.place)
     value, aux = _parts(result, call.kwargs.get("has_aux"))
-    forwards = Native("a linear function", lambda inner: _tangent(value))
+    forwards = Native("a linear function", lambda inner: _varying_as(call, value))
     return _known_aux(call, Tuple((value, forwards, *aux)))
 
 
