@@ -31,7 +31,8 @@ CLASSES = {
         "Placement ShardingUse SpecUse UnreadVariableUse Use ValueUse"
     ),
     "shardlint.model.memory_uses": (
-        "ApartUse CapturedUse ColumnsUse CopiesUse GatherUse IdleUse MadeUse MoveUse RestoreUse WrittenUse"
+        "ApartUse CapturedUse CollectedUse ColumnsUse CopiesUse GatherUse IdleUse MadeUse MoveUse "
+        "RestoreUse WrittenUse"
     ),
     "shardlint.laws.core.dims": "Expr Quotient Remainder Symbol",
     "shardlint.laws.core.values": "AxisType Failed Junk Marker Mesh Spec Unknown",

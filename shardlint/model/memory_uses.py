@@ -116,6 +116,16 @@ class ApartUse(Use):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedUse(Use):
+    """An array that lay split over so many ``devices``, is put on one of them, and given to a jitted
+    ``function``, which runs there alone."""
+
+    subject: str
+    devices: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IdleUse(Use):
     """A jitted function in which some axes of its mesh split nothing.
 

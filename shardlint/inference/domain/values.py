@@ -216,12 +216,14 @@ class Array:
 @dataclass(frozen=True, slots=True)
 class Devices:
     """A list (``numpy`` false) or numpy array of JAX devices; ``shape`` as numpy would say. ``ids`` are their
-    places in `jax.devices()`, in C order; None where they are not known."""
+    places in `jax.devices()`, in C order; None where they are not known. ``collected`` describes an array
+    that was split over so many devices, and put on this one by that call."""
 
     shape: Shape
     numpy: bool = False
     origin: Place | None = field(default=None, compare=False)
     ids: tuple[int, ...] | None = None
+    collected: tuple[str, int, Place] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

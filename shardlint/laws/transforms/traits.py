@@ -35,8 +35,9 @@ class Trait(StrEnum):
     for that of its last, of which other devices may draw other parts. KEYED: drawn with another key on each
     device, and REPLICA: given so to the body of a `pmap`; APART: the gradient by such. CUT: an array whose
     first dimension was cut into a part for each device. CENTRED: less the mean of this device's part.
-    STEADY: computed from nothing that a loop changes, CARRIED: a variable of the loop; REDUCED: the sum over
-    the devices of what is steady, ADDED: with such a sum added.
+    STACKED: what a `pmap` returned, of which each device has an item. STEADY: computed from nothing that
+    a loop changes, CARRIED: a variable of the loop; REDUCED: the sum over the devices of what is steady,
+    ADDED: with such a sum added.
     """
 
     SPLIT = "split"
@@ -91,6 +92,7 @@ class Trait(StrEnum):
     CARRIED = "carried"
     REDUCED = "reduced"
     ADDED = "added"
+    STACKED = "stacked"
 
 
 #: Traits of numbers that lose them unless they are only added up.
@@ -123,6 +125,7 @@ FLEETING = frozenset(
         Trait.CENTRED,
         Trait.STEADY,
         Trait.CARRIED,
+        Trait.STACKED,
         Trait.REDUCED,
         Trait.ADDED,
     }

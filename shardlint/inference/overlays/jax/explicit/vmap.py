@@ -8,7 +8,7 @@ from shardlint.inference.domain.values import Array
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import is_inexact
 from shardlint.inference.overlays.jax.explicit.type_conversion import type_of
-from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, CUT, KEYED, UNLIKE
+from shardlint.inference.overlays.jax.transforms.stacked_copies import COPIES, CUT, KEYED, STACKED, UNLIKE
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Entry, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Cause, Rejected
@@ -24,11 +24,13 @@ class Mapped:
     """The arrays that one call maps over, and the axes along which their mapped dimensions are sharded.
 
     ``beside`` are arrays that are not mapped over. ``axis`` is the name of the devices of a `pmap`, each of
-    which has an example of its own. ``split`` are the Manual axes that split what is mapped over.
+    which has an example of its own, ``over_devices`` tells a `pmap` also without a name. ``split`` are
+    the Manual axes that split what is mapped over.
     """
 
-    def __init__(self, axis: str | None = None, split: Axes = NO_AXES) -> None:
+    def __init__(self, axis: str | None, split: Axes, over_devices: bool) -> None:
         self.axis = axis
+        self.over_devices = over_devices
         self.split = split
         self.beside: list[Array] = []
         self.operands: list[tuple[ArrayType, int]] = []
@@ -60,7 +62,7 @@ class Mapped:
             return one.vary(replace(held, equal=held.equal - {COPIES}))
         if held.perhaps is None:
             return one.vary(UNKNOWN)
-        traits = frozenset(trait for trait in held.traits if trait not in (UNLIKE, KEYED, CUT))
+        traits = frozenset(trait for trait in held.traits if trait not in (UNLIKE, KEYED, CUT, STACKED))
         if KEYED in held.traits:
             kinds = (Trait.KEYED, Trait.REPLICA) if is_inexact(stack.dtype) else (Trait.KEYED,)
             traits |= {(kind, self.axis) for kind in kinds}
@@ -71,15 +73,17 @@ class Mapped:
     def outside(self, variation: Variation) -> Variation:
         """Return the variation of a stack of results, which outside of a `pmap` varies over nothing. That all
         are equal, or certainly are not, is kept for another call."""
+        stacked = frozenset({STACKED}) if self.over_devices else NO_TRAITS
         if self.axis is None:
             ended = {(Trait.EXAMPLE, axis) for axis in self.split}
-            return replace(variation, traits=variation.traits - ended) if ended else variation
+            variation = replace(variation, traits=variation.traits - ended) if ended else variation
+            return replace(variation, traits=variation.traits | stacked) if stacked else variation
         axes = frozenset({self.axis})
         if variation.never(self.axis):
-            return replace(variation, equal=variation.equal - axes | {COPIES}, traits=NO_TRAITS)
+            return replace(variation, equal=variation.equal - axes | {COPIES}, traits=stacked)
         surely = self.axis in variation.surely
         perhaps = variation.perhaps - axes if surely and variation.perhaps is not None else None
-        traits = frozenset({UNLIKE}) if surely else NO_TRAITS
+        traits = stacked | {UNLIKE} if surely else stacked
         if surely and (Trait.KEYED, self.axis) in variation.traits:
             traits |= {KEYED}
         return replace(variation, surely=variation.surely - axes, perhaps=perhaps, traits=traits)

@@ -185,7 +185,8 @@ def manual_axes(context: Context) -> frozenset[str] | None:
 def _settled(result: Value) -> Value:
     """Return the value outside shard_map. Lists and dicts stay the same objects."""
     if isinstance(result, Array):
-        return result if result.may_vary is not None else result.vary(CONSTANT)
+        stacked = frozenset(trait for trait in result.traits if trait[0] is Trait.STACKED)
+        return result if result.may_vary is not None else result.vary(replace(CONSTANT, traits=stacked))
     if isinstance(result, Tuple):
         return replace(result, items=tuple(map(_settled, result.items)))
     return result

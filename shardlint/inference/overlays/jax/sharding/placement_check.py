@@ -29,6 +29,7 @@ from shardlint.inference.overlays.jax.configuration import DISABLE_JIT, is_set
 from shardlint.inference.overlays.jax.explicit.memory_spaces import memory_put, moved
 from shardlint.inference.overlays.jax.explicit.placement_types import spec_in_type, typed_by
 from shardlint.inference.overlays.jax.layouts.apart_uses import note_requested
+from shardlint.inference.overlays.jax.layouts.collected_arrays import collected_on
 from shardlint.inference.overlays.jax.sharding.movement import constrained
 from shardlint.inference.overlays.jax.transforms.stacked_copies import note_placed
 from shardlint.inference.overlays.pytrees.prefixes import SINGLE_DEVICE
@@ -79,7 +80,7 @@ def place_array(
     size 0.
     """
     if (device := device_of(target)) is not None:
-        return on_device(interpreter, array, device)
+        return on_device(interpreter, array, collected_on(array, device, place))
     spec, mesh, raw = _target(interpreter, apis[-1], target)
     shape: Shape | Unknown = array.shape if array.shape is not None else Unknown("shape not known")
     held = spec_in_type(interpreter, array, mesh) or _held(array, mesh)

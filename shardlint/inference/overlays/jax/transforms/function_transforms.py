@@ -159,7 +159,7 @@ def _mapped(
     if unnamed and (any(map(is_none, leaves_in(out_axes))) or any(map(holds_keyed, call.args))):
         axis_name = Const(UNNAMED)
     devices = as_str(axis_name) if over_devices else None
-    mapped = Mapped(devices, mapped_axes(call, axes))
+    mapped = Mapped(devices, mapped_axes(call, axes), over_devices)
     args = [
         arg if i in static else _strip(prepare(arg), axis, sizes, mapped)
         for i, (arg, axis) in enumerate(zip(call.args, axes, strict=True))

@@ -245,7 +245,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             given_names = interpreter.parameter_names(function)
             result = returned(inner, name, given_names, received, result)
             result = jit_results.passed_on(inner, received, [*seen, *kwargs.values()], body, result, after)
-            return lying_with(JittedCall(inner, function, seen, kwargs, arguments, result))
+            return lying_with(JittedCall(inner, function, seen, kwargs, arguments, result), name)
         assert out_shardings is not None
         with _meshes(interpreter, call.name):
             result = _place_results(inner, function, out_shardings, result, call.place)

@@ -16,7 +16,8 @@ from shardlint.inference.overlays.jax.explicit.device_lists import (
     order_of,
     runs_eagerly,
 )
-from shardlint.inference.overlays.jax.transforms.jit_arguments import Argument, is_used, lowers
+from shardlint.inference.overlays.jax.layouts.collected_arrays import note_collected
+from shardlint.inference.overlays.jax.transforms.jit_arguments import Argument, is_used, lowers, runs
 from shardlint.inference.overlays.jax.transforms.taint import following, holds_marked
 from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays
 from shardlint.inference.overlays.recording import record_of_value
@@ -84,14 +85,18 @@ def check_devices(
     return _results_apart(call, [*ends, *_others(call, ())])
 
 
-def lying_with(jitted: JittedCall) -> Value:
+def lying_with(jitted: JittedCall, name: str) -> Value:
     """Return the results of a call without out_shardings, on the devices of the mesh that is set, or those
-    that hold the arguments, where these are known and not all that there are."""
+    that hold the arguments, where these are known and not all that there are.
+
+    Arguments of the function ``name`` that were collected on one device are recorded.
+    """
     call, held, result = jitted.call, jitted.held, jitted.result
     interpreter = call.interpreter
     mesh, count = interpreter.context.mesh, interpreter.device_count
     around = isinstance(mesh, MeshValue) and mesh.mesh.names != ()
     known = mesh if isinstance(mesh, MeshValue) and around else held[0].home if held else None
+    _note_collected(jitted, name)
     order = None if known is None or (mesh is not None and not around) else order_of(known)
     if order is None or order.ids is None or not runs_eagerly(interpreter) or not lowers(call):
         return result
@@ -109,6 +114,15 @@ def lying_with(jitted: JittedCall) -> Value:
         return replace(array, committed=home) if free else array
 
     return map_arrays(result, lie, NO_PATH, keeps=True)
+
+
+def _note_collected(jitted: JittedCall, name: str) -> None:
+    """Record arguments that were collected on one device, on which the call runs alone."""
+    if not runs(jitted.call):
+        return
+    for one in jitted.held:
+        if isinstance(one.home, Devices) and one.home.collected is not None and jitted.uses(one):
+            note_collected(jitted.call, name, one.home)
 
 
 def _results_apart(call: Call, ends: Sequence[End]) -> bool:

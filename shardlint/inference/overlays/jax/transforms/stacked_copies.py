@@ -35,6 +35,8 @@ from shardlint.model.uses import Fact
 COPIES = "_device_put_sharded"
 #: The trait of a stack whose items certainly differ: each is what one device of a `pmap` returned.
 UNLIKE = (Trait.SPLIT, COPIES)
+#: The trait of a stack that a `pmap` returned, and that lies on its devices.
+STACKED = (Trait.STACKED, COPIES)
 #: The trait of a stack of keys that differ, as `jax.random.split` returns, and of what was drawn with them,
 #: each with one.
 KEYED = (Trait.KEYED, COPIES)
