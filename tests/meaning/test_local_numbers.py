@@ -138,6 +138,12 @@ PROGRAMS: dict[str, tuple[str, str | None]] = {
     f"on(lambda f, p: jnp.sqrt(lax.pmean(jnp.mean(f**2), 'm')), {ROWS}, P(), q, q)": (
         "jnp.sqrt(jnp.mean(q**2))", None
     ),
+    f"on(lambda f, p: lax.pmean(jax.nn.logsumexp(f) - jnp.log(f.size), 'm'), {ROWS}, P(), q, q)": (
+        "jax.nn.logsumexp(q) - jnp.log(q.size)", "SHL316"
+    ),
+    f"on(lambda f, p: lax.pmean(jax.nn.logsumexp(f, axis=1).mean(), 'm'), {ROWS}, P(), q, q)": (
+        "jax.nn.logsumexp(q, axis=1).mean()", None
+    ),
     f"on(lambda f, p: lax.psum(f.mean() * f.size, 'm'), {ROWS}, P(), q, q)": ("q.sum()", None),
     f"on(lambda f, p: lax.pmean(0.5 * f.mean() + p.mean(), 'm'), {ROWS}, P(), q, a)": (
         "0.5 * q.mean() + a.mean()", None

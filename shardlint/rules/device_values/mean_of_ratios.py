@@ -2,7 +2,8 @@
 
 ## What it does
 Finds `pmean` and `psum` in a body of `shard_map` of a quotient of two numbers, both of another part of the
-data on each device, and of gradients that each device clipped before: an information.
+data on each device, of products of such means, or the logarithm of such a sum (`jax.nn.logsumexp` over a part
+of the data), and of gradients that each device clipped before: an information.
 
 ## Why is this bad?
 The mean of the devices' ratios is the ratio of the sums only if all divisors are equal. With a mask, or

@@ -27,9 +27,9 @@ _ELSEWHERE = (
 _TEXTS = {
     Trait.RATIO: "each device divides by its own part's sum over {axis}, and `{function}` adds up the "
     "ratios: another number wherever the divisors differ; reduce both first, and divide then",
-    Trait.PRODUCT: "each device multiplies its own part's means, or takes another function of them that is "
-    "not linear, before this `{function}` over {axis}: the mean of products is no product of means; reduce "
-    "the means first",
+    Trait.PRODUCT: "each device multiplies its own part's means, or takes another function of them, or of "
+    "its part's sum, that is not linear, before this `{function}` over {axis}: the mean of products is no "
+    "product of means; reduce the means, or sums, first",
     Trait.CLIPPED: "each device clips the gradient of its own part of the data before this `{function}` "
     "over {axis}: the mean of clipped gradients is not the clipped mean; reduce first, and clip then",
     Trait.BIASED: "each device adds a whole array to its part of a product or sum, and the sum over {axis} "

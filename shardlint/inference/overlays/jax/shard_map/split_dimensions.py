@@ -101,6 +101,9 @@ def followed(call: Call, name: str, result: Value) -> Value:
             result = _marked(result, Trait.MEAN, gone)
         if method in _SPREADS:
             result = _marked(result, Trait.SPREAD, gone)
+    if method == "logsumexp" and len(known) == 1:
+        # The logarithm of a sum is as little linear as that of a mean.
+        result = _marked(result, Trait.PRODUCT, _axes(known[0][1]) - _axes(found))
     home = ShardingValue(MeshValue(mesh), SpecValue(found))
     return replace(result, laid=home)
 
