@@ -36,6 +36,7 @@ def note_requested(
 
 
 def is_followed(interpreter: Evaluator) -> bool:
+    """Return whether the compiler lays out what is computed here: inside jit, not mapped over."""
     context = interpreter.context
     return context.in_jit is True and not context.mapped and not context.bound_axes
 
@@ -52,8 +53,9 @@ def together(first: tuple[Array, str], second: tuple[Array, str]) -> tuple[Mesh,
     return (mesh, one, other) if mesh == other_mesh else None
 
 
-def factor_of(array: Array, operand: Operand) -> Factor:
-    subject = f"`{array.name}`" if array.name else "an array"
+def factor_of(array: Array, operand: Operand, otherwise: str = "the array") -> Factor:
+    """Return an array as it is laid out; one without a name is called something else."""
+    subject = f"`{array.name}`" if array.name else otherwise
     return Factor(operand, subject, array.dtype, array.laid.origin if array.laid is not None else None)
 
 
@@ -67,6 +69,7 @@ def note_apart(
     function: str,
     place: Place,
 ) -> bool:
+    """Record an operand that an axis splits apart from what it meets; return whether there is one."""
     operand, origin = factor.operand, factor.origin
     found = apart(mesh, operand, beside, shared)
     if found is None:

@@ -56,7 +56,7 @@ def _multiplied(
         return result
     mesh, beside, operand = known
     shared = "".join(name for name in output if all(name in one for one in letters))
-    factor = factor_of(weight, operand)
+    factor = factor_of(weight, operand, "the weight")
     if note_apart(interpreter, mesh, factor, beside, x.name, shared, function, place):
         return result
     return replace(result, product=Product(mesh, beside, factor, output))
