@@ -30,7 +30,7 @@ _KINDS: dict[type[Use], frozenset[SiteKind]] = {
     ParameterUse: frozenset({SiteKind.PARAMETER}),
     CollectiveUse: frozenset({SiteKind.COLLECTIVE}),
     ShardingUse: frozenset({SiteKind.SHARDING}),
-    CallUse: frozenset({SiteKind.PLACEMENT, SiteKind.COLLECTIVE, SiteKind.SHARDING}),
+    CallUse: frozenset({SiteKind.PLACEMENT, SiteKind.CONSTRAINT, SiteKind.COLLECTIVE, SiteKind.SHARDING}),
 }
 NEVER = "no call that reaches it was followed"
 

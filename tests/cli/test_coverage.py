@@ -163,3 +163,37 @@ def test_calls_without_specs_are_judged_and_others_say_why_not() -> None:
         (16, True, "shape not known"),
         (16, False, "its axes: `axes` is decided by the caller"),
     ]
+
+
+LOGICAL = """\
+import flax.linen as nn
+import jax.numpy as jnp
+from flax.linen import partitioning
+
+
+class Layer(nn.Module):
+    def __call__(self, x):
+        return nn.with_logical_constraint(x, ("batch", "embed"))
+
+
+class Other(nn.Module):
+    def __call__(self, x):
+        return partitioning.with_sharding_constraint(x, ("batch", "embed"))
+
+
+Layer().apply({}, jnp.ones((4, 4)))
+with nn.logical_axis_rules([("batch", "data")]):
+    Other().apply({}, jnp.ones((4, 4)))
+"""
+
+
+def test_a_constraint_without_rules_or_a_mesh_is_judged() -> None:
+    """Flax returns the array as it is: there is nothing to compare."""
+    found = judged(LOGICAL)
+    assert found[8] == [("with_logical_constraint", True, True, True)]
+    assert found[13] == [("with_sharding_constraint", True, True, True)]
+
+
+def test_a_constraint_whose_rules_are_the_callers_is_not_judged() -> None:
+    found = judged(LOGICAL[: LOGICAL.index("Layer().apply")])
+    assert [axes for (_, axes, _, _), *_ in found.values()] == [False, False]

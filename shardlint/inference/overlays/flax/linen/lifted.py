@@ -1,12 +1,13 @@
 """linen's lifted transforms: `nn.scan` and `nn.vmap` over modules, and the axis they add to variables.
 
-From `flax.core.lift` and `flax.core.meta` 0.12.8. The body runs with the variables of one layer; those in
-``variable_axes`` are stacked along a new axis. A box then needs a name for it, from ``metadata_params``.
+From `flax.core.lift`, `flax.core.meta` and `flax.linen.partitioning` 0.12.8. The body runs with the variables
+of one layer; those in ``variable_axes`` are stacked along a new axis. A box then needs a name for it, from
+``metadata_params``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 
 from shardlint.inference.domain.values import (
@@ -60,6 +61,8 @@ from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 PARTITION_NAME = "partition_name"
+#: linen's prefix for a class whose variables are mapped (`nn.map_variables`); the kind of an ``In(axis)``.
+_MAPPED, _IN = "Map_variables", "flax.typing.In"
 #: The kind of an object that holds a lifted layer of linen.
 LIFTED = "flax.linen.Lifted"
 
@@ -68,8 +71,9 @@ LIFTED = "flax.linen.Lifted"
 class Lift:
     """A transform's treatment of variables and arguments.
 
-    ``axes`` has the axis of each stacked collection, None if it is unknown. ``name`` is the new axis's entry
-    in names; it is not ``named`` if ``metadata_params`` lack it.
+    ``axes`` has the axis of each stacked collection, None if it is unknown; those in ``inward`` are only
+    read. ``name`` is the new axis's entry in names; it is not ``named`` if ``metadata_params`` lack it.
+    ``wraps`` is the prefix of what is wrapped around the transform (`scan_with_axes`).
     """
 
     scan: bool
@@ -81,15 +85,18 @@ class Lift:
     in_axes: Value
     out_axes: Value
     length: Dim | None
+    inward: frozenset[str] = frozenset()
+    wraps: str = ""
 
     @property
     def prefix(self) -> str:
         """Return linen's prefix for the name of a lifted class."""
-        return "Scan" if self.scan else "Vmap"
+        return self.wraps + ("Scan" if self.scan else "Vmap")
 
 
 def _lift_of(call: Call) -> Lift:
-    scan = call.name.endswith("scan")
+    scan = "scan" in call.name.rpartition(".")[2]
+    axes = _axes_of(call.argument(1, "variable_axes"))
     metadata = call.kwargs.get("metadata_params", DictValue({}))
     known = metadata.items if isinstance(metadata, DictValue) else None
     name: Value = Unknown("the axis name") if known is None else known.get(PARTITION_NAME, Const(None))
@@ -97,30 +104,54 @@ def _lift_of(call: Call) -> Lift:
     return Lift(
         scan=scan,
         place=call.place,
-        axes=_axes_of(call.argument(1, "variable_axes")),
+        axes=None if axes is None else {name: axis for name, (axis, _) in axes.items()},
         named=None if known is None else PARTITION_NAME in known,
         name=entry_of(name),
         name_place=getattr(name, "origin", None),
         in_axes=call.kwargs.get("in_axes", Const(0)),
         out_axes=call.kwargs.get("out_axes", Const(0)),
         length=as_dim(size),
+        inward=frozenset(name for name, (_, inward) in (axes or {}).items() if inward),
+        wraps=_MAPPED * len(_with_metadata(call, axes or {})),
     )
 
 
-def _axes_of(value: Value | None) -> dict[str, int] | None:
-    """Return the axis of each collection; shared ones (None) are left out."""
+def _axes_of(value: Value | None) -> dict[str, tuple[int, bool]] | None:
+    """Return the axis of each collection, and whether it is only read along it; shared ones (None) are left
+    out."""
     if value is None:
         return {}
     if not isinstance(value, DictValue) or value.items is None:
         return None
-    found: dict[str, int] = {}
+    found: dict[str, tuple[int, bool]] = {}
     for key, axis in value.items.items():
-        number = as_int(axis)
-        if not isinstance(key, str) or (number is None and not is_none(axis)):
+        inward = isinstance(axis, LibraryObject) and axis.kind == _IN
+        number = as_int(axis.fields["axis"] if isinstance(axis, LibraryObject) and inward else axis)
+        if not isinstance(key, str) or (number is None and (inward or not is_none(axis))):
             return None
         if number is not None:
-            found[key] = number
+            found[key] = number, inward
     return found
+
+
+def _with_metadata(call: Call, axes: Container[str]) -> list[str]:
+    """Return the stacked collections with metadata in which `scan_with_axes` or `vmap_with_axes` names the
+    new axis."""
+    if not call.name.endswith("_with_axes"):
+        return []
+    if "vmap" in call.name:
+        names = call.kwargs.get("partitioning_axis_names")
+        keys = list(names.items or ()) if isinstance(names, DictValue) else []
+    else:
+        given = call.kwargs.get("axes_collections")
+        keys = ["params"] if given is None else [as_str(item) for item in as_items(given) or ()]
+    return [key for key in keys if isinstance(key, str) and key in axes]
+
+
+def _only_read(call: Call) -> Value:
+    """``In(axis)``: variables that a transform takes along an axis, and does not return."""
+    (axis,) = call.bind("axis")
+    return LibraryObject(_IN, {"axis": axis or call.unknown("no axis")}, call.place)
 
 
 # -- lifted bodies --------------------------------------------------------------------------------------
@@ -241,7 +272,7 @@ def _layer(interpreter: Evaluator, lift: Lift, outer: Binding, module: Module) -
     """Start a run of one layer, whose variables are slices of the outer run's."""
     state = flax_state(interpreter)
     run = Run(outer.run.mode, interpreter.path, _unstacked(outer.run.given, lift))
-    run.written = outer.run.written
+    run.written, run.makes_params = outer.run.written, outer.run.makes_params
     root = Binding(run, module, outer.path, counts=outer.counts, ready=outer.ready)
     if module is not outer.module:
         root = Binding(run, module, outer.path)
@@ -272,6 +303,9 @@ def _stacked(interpreter: Evaluator, lift: Lift, outer: Binding, run: Run, lengt
     assert lift.axes is not None
     for collection, tree in run.made.items():
         axis = lift.axes.get(collection)
+        if collection in lift.inward:
+            outer.run.uncertain.add(outer.path)
+            continue
         merge_variables(
             interpreter, outer.run, collection, tree if axis is None else _map_variables(tree, stack(axis))
         )
@@ -346,6 +380,10 @@ _META = ("flax.linen", "flax.linen.meta", "flax.core.meta", "flax.nnx", "flax.nn
 TABLE: dict[str, Callable[[Call], Value]] = {
     **{f"flax.linen.{name}": lifted for name in ("scan", "vmap")},
     **{f"flax.linen.transforms.{name}": lifted for name in ("scan", "vmap")},
+    **{f"flax.linen.partitioning.{name}_with_axes": lifted for name in ("scan", "vmap")},
+    **dict.fromkeys(
+        (_IN, "flax.core.lift.In", "flax.linen.In", "flax.linen.partitioning.ScanIn"), _only_read
+    ),
 }
 
 CONSTANTS: dict[str, Value] = {f"{module}.PARTITION_NAME": Const(PARTITION_NAME) for module in _META}

@@ -77,7 +77,12 @@ from shardlint.inference.overlays.flax.linen.module_runs import (
     module_created,
     running,
 )  # fmt: skip
-from shardlint.inference.overlays.flax.linen.mutable import changed_variables, note_written
+from shardlint.inference.overlays.flax.linen.mutable import (
+    changed_variables,
+    is_mutable_collection,
+    makes_params,
+    note_written,
+)
 from shardlint.inference.overlays.flax.linen.parameters import make_variable, unbox
 from shardlint.inference.overlays.flax.linen.wrappers import LAYERS as WRAPPERS
 from shardlint.inference.overlays.jax.shard_map.varying import vary
@@ -193,6 +198,7 @@ def _run(call: Call, mode: Mode) -> tuple[Value, Value, Run | None]:
     rngs = call.argument(1, "rngs") if mode is Mode.INIT else call.kwargs.get("rngs")
     started = fresh_run(interpreter, module, mode, given, rngs, call.place)
     with started as run, running(interpreter, module, call.place):
+        run.makes_params = makes_params(mode, call.kwargs.get("mutable"))
         if method is None or is_none(method):
             output = interpreter.call(module, args, kwargs, call.place)
         elif (name := as_str(method)) is not None:
@@ -424,6 +430,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "flax.linen.remat": _lifted_class("Checkpoint"),
     "flax.linen.checkpoint": _lifted_class("Checkpoint"),
     "flax.linen.jit": _lifted_class("Jit"),
+    "flax.linen.partitioning.remat": _lifted_class("Core_remat_static"),
     "flax.core.freeze": _identity,
     "flax.core.unfreeze": _identity,
     "flax.core.FrozenDict": _identity,
@@ -442,10 +449,7 @@ BASES: dict[str, Callable[[], ClassValue]] = {
     for name, layer in LAYERS.items()
 }
 
-_OPAQUE_METHODS = (
-    *("bind", "get_variable", "has_rng", "has_variable"),
-    *("is_mutable_collection", "tabulate", "unbind"),
-)
+_OPAQUE_METHODS = ("bind", "get_variable", "has_rng", "has_variable", "tabulate", "unbind")
 
 _MODULE_METHODS: dict[str, Callable[[Call], Value]] = {
     "init": linen_init,
@@ -456,6 +460,7 @@ _MODULE_METHODS: dict[str, Callable[[Call], Value]] = {
     "variable": linen_variable,
     "make_rng": make_rng,
     "is_initializing": _is_initializing,
+    "is_mutable_collection": is_mutable_collection,
     "perturb": lambda call: call.args[2] if len(call.args) > 2 else call.unknown("no value"),
     **dict.fromkeys(("clone", "copy"), clone),
     **dict.fromkeys(_OPAQUE_METHODS, _unknown),

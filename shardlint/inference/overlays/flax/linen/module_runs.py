@@ -80,6 +80,8 @@ class Run:
     written: set[str] = field(default_factory=set)
     #: What variables of a collection hold after layers of Flax have changed them, by their paths in it.
     changed: dict[str, dict[str, Value]] = field(default_factory=dict)
+    #: Whether the collection of parameters may be written; None if it is not known.
+    makes_params: bool | None = None
     born: int = field(default_factory=born)
 
     def variables(self) -> DictValue:

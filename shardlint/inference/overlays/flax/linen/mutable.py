@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shardlint.inference.domain.values import Array, DictValue, SetValue, Value, as_items, as_str
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    DictValue,
+    SetValue,
+    Value,
+    as_bool,
+    as_items,
+    as_str,
+)
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.flax.linen.module_runs import Run, current, is_module
+from shardlint.inference.overlays.flax.linen.module_runs import Mode, Run, current, is_module
 from shardlint.inference.overlays.optax.states import like
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.values import Unknown
@@ -26,6 +35,24 @@ def note_written(call: Call, collection: Value | None) -> None:
     module = call.args[0] if call.args else None
     if module is not None and is_module(module):
         current(call.interpreter, module).run.written.add(as_str(collection) or ANY)
+
+
+def makes_params(mode: Mode, mutable: Value | None) -> bool | None:
+    """Return whether a run with this ``mutable=`` may write parameters; None if it is not known.
+
+    Without one, `init` may write all but intermediates, and `apply` nothing.
+    """
+    if mutable is None or as_bool(mutable) is False:
+        return mode is Mode.INIT if mutable is None else False
+    names = _names(mutable)
+    return None if names is None else "params" in names
+
+
+def is_mutable_collection(call: Call) -> Value:
+    """``module.is_mutable_collection(col)``: known of parameters."""
+    module, name = call.args[0], as_str(call.argument(1, "col"))
+    known = current(call.interpreter, module).run.makes_params if is_module(module) else None
+    return Const(known) if name == "params" and known is not None else call.unknown("the caller decides")
 
 
 def changed_variables(run: Run | None, mutable: Value | None, captured: Value | None) -> Value:

@@ -28,7 +28,11 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.flax.common.metadata import Names, names_of
-from shardlint.inference.overlays.flax.linen.module_runs import Mode, flax_state
+from shardlint.inference.overlays.flax.logical.idle_constraints import (
+    WITH_RULES,
+    note_without_mesh,
+    note_without_rules,
+)
 from shardlint.inference.overlays.flax.logical.rules import effective_rules, rules_of
 from shardlint.inference.overlays.flax.logical.uses import (
     Calls,
@@ -43,7 +47,6 @@ from shardlint.inference.overlays.flax.logical.uses import (
 from shardlint.inference.overlays.jax.sharding.overlooked_meshes import overlooked_mesh, record_overlooked
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     CONSTRAINT,
-    mesh_facts,
     place_array,
     record_open,
     text_of,
@@ -52,8 +55,8 @@ from shardlint.inference.overlays.jax.sharding.specs import is_unconstrained
 from shardlint.inference.overlays.pytrees.nodes import map_parts, parts
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
 from shardlint.inference.overlays.recording import record_of_value
-from shardlint.laws.core.dims import Shape, equal
-from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.laws.flax.logical_axes import (
     Fallback,
@@ -68,7 +71,7 @@ from shardlint.laws.flax.logical_axes import (
 )
 from shardlint.laws.placement.checks import is_axis
 from shardlint.laws.placement.named_sharding import judge_sharding
-from shardlint.model.uses import Fact, ShardingUse
+from shardlint.model.uses import ShardingUse
 
 _NAME = "nn.with_logical_constraint"
 _FALLBACK = "flax.linen.spmd.RulesFallback."
@@ -287,55 +290,10 @@ def with_logical_constraint(call: Call) -> Value:
             # Names that fit no rules do not fit those that another caller sets.
             setting = Setting("linen", as_written(names_of(names)), Unknown("none are set"), call.place)
             foresee(call.interpreter, replace(setting, function="with_logical_constraint"), None)
-            _note_without_rules(call)
+            note_without_rules(call)
         return tree
     record_of_value(call.interpreter, WITH_RULES, Accepted(), call.place)
     return _constrain_tree(call, tree, names, written, mesh, _fallback_of(fallback))
-
-
-#: The names of the events that a constraint finds rules, that it finds none, and that it finds no mesh.
-WITHOUT_MESH = "linen.with_logical_constraint(no mesh)"
-WITH_RULES, WITHOUT_RULES = "linen.with_logical_constraint(rules)", "linen.with_logical_constraint(no rules)"
-
-
-def _note_without_rules(call: Call) -> None:
-    """Record a constraint that is compiled without rules, under a mesh of several devices. What `init` makes
-    of activations is dropped."""
-    context = call.interpreter.context
-    mesh = context.mesh if isinstance(context.mesh, MeshValue) else None
-    if mesh is None or equal(mesh.mesh.device_count, 1) is not False or not context.compiles:
-        return
-    stack = flax_state(call.interpreter).stack
-    if context.in_jit is not True or context.test or not stack or stack[-1].run.mode is not Mode.APPLY:
-        return
-    facts = () if mesh.entered is None else (Fact("its mesh is set here", mesh.entered),)
-    record_of_value(call.interpreter, WITHOUT_RULES, Accepted(), call.place, facts=facts, silent="no rules")
-
-
-def _note_without_mesh(call: Call, array: Array, wanted: Spec) -> None:
-    """Record a constraint that is compiled while no mesh is set, though its array lies on a mesh of whose
-    axes the rules ask for more. What `init` makes of activations is dropped."""
-    context, home = call.interpreter.context, array.laid
-    if home is None or context.in_jit is not True or context.test or not context.compiles:
-        return
-    stack = flax_state(call.interpreter).stack
-    if not isinstance(home.mesh, MeshValue) or (stack and stack[-1].run.mode is not Mode.APPLY):
-        return
-    mesh, held = home.mesh.mesh, _dimensions(home.spec.spec if isinstance(home.spec, SpecValue) else Spec())
-    asked = _dimensions(mesh_spec(wanted))
-    if set(mesh.types) != {AxisType.AUTO} or not asked.keys() <= set(mesh.names):
-        return
-    several = {axis for axis in asked if equal(mesh.size_of(axis), 1) is False}
-    if more := [axis for axis in asked if axis in several and asked[axis] != held.get(axis)]:
-        named = " and ".join(f'"{axis}"' for axis in more)
-        silent = f"no mesh is set, and `{_NAME}`, which is to split over {named}, does nothing"
-        facts = mesh_facts(home.mesh)
-        record_of_value(call.interpreter, WITHOUT_MESH, Accepted(), call.place, facts=facts, silent=silent)
-
-
-def _dimensions(spec: Spec) -> dict[str, int]:
-    """Return the dimension that each axis splits."""
-    return {axis: i for i, entry in enumerate(spec.entries) for axis in entry_axes(entry)}
 
 
 def _fallback_of(value: Value | None) -> Fallback | None:
@@ -445,7 +403,7 @@ def _constrain(
         if missed is not None and any(map(entry_axes, found.spec.entries)):
             record_overlooked(interpreter, missed, f"`{_NAME}` finds no mesh and does nothing", call.place)
         if interpreter.context.legacy_mesh is None:
-            _note_without_mesh(call, array, found.spec)
+            note_without_mesh(call, array, found.spec)
         return array
     if not isinstance(on, MeshValue):
         no_mesh = on if isinstance(on, Unknown) else _NO_MESH
