@@ -120,16 +120,22 @@ def last_name(node: ast.expr) -> str:
 
 
 def _names_axis(kind: SiteKind, name: str, call: ast.Call) -> bool:
-    """Return whether a string occurs where the call takes axes."""
-    parts: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
+    """Return whether a string occurs where the call takes axes; the key of an item names none."""
+    options = [keyword for keyword in call.keywords if keyword.arg != "memory_kind"]
+    parts: list[ast.expr] = [*call.args, *(keyword.value for keyword in options)]
     if name in _WITH_KEYWORD and kind is SiteKind.PLACEMENT:
         keywords = _WITH_KEYWORD[name][1]
         parts = [keyword.value for keyword in call.keywords if keyword.arg in keywords]
-    return kind is SiteKind.COLLECTIVE or any(
-        isinstance(node, ast.Constant) and isinstance(node.value, str)
-        for part in parts
-        for node in ast.walk(part)
-    )
+    return kind is SiteKind.COLLECTIVE or any(map(_holds_text, parts))
+
+
+def _holds_text(node: ast.AST) -> bool:
+    """Return whether a string occurs in an expression, but for the keys of subscripts."""
+    if isinstance(node, ast.Subscript):
+        return _holds_text(node.value)
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str)
+    return any(map(_holds_text, ast.iter_child_nodes(node)))
 
 
 def _root_name(node: ast.expr) -> str:

@@ -33,7 +33,7 @@ def total(x):
 
 total(x)
 jax.jit(lambda x: x)
-jax.jit(lambda x: x, out_shardings=None)
+jax.jit(lambda x: x, in_shardings=(None,))
 
 
 def nobody_calls_this(names):
@@ -158,11 +158,24 @@ def test_calls_without_specs_are_judged_and_others_say_why_not() -> None:
     found = [(one.site.span.line, one.rank, one.reason) for one in coverage(find_sites(sources[0]), uses)]
     assert [one for one in found if one[0] in (8, 9, 10, 11)] == [(n, True, None) for n in (8, 9, 10, 11)]
     assert [one for one in found if one[0] > 12] == [
-        (14, False, "the shards are not known"),
+        (14, True, "the shards are not known"),
         (15, False, "`spec` is decided by the caller"),
         (16, True, "shape not known"),
         (16, False, "its axes: `axes` is decided by the caller"),
     ]
+
+
+def test_keys_of_items_name_no_axis() -> None:
+    """``tree["params"]`` and a kind of memory are texts, but no axes."""
+    text = """
+x = jax.device_put(batch["image"], layouts["data"])
+f = jax.jit(init, out_shardings=state["params"])
+g = NamedSharding(mesh, spec, memory_kind="pinned_host")
+h = jax.device_put(batch["image"], NamedSharding(mesh, P("data")))
+i = jax.jit(init, out_shardings=layouts["data"].with_spec(P("data")))
+"""
+    found = {site.span.line: site.named for site in find_sites(source_from_text("train.py", text))}
+    assert found == {2: False, 3: False, 4: False, 5: True, 6: True}
 
 
 LOGICAL = """\
@@ -197,3 +210,30 @@ def test_a_constraint_without_rules_or_a_mesh_is_judged() -> None:
 def test_a_constraint_whose_rules_are_the_callers_is_not_judged() -> None:
     found = judged(LOGICAL[: LOGICAL.index("Layer().apply")])
     assert [axes for (_, axes, _, _), *_ in found.values()] == [False, False]
+
+
+WHOLE = """\
+import functools, jax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+def make(devices, f, layout):
+    mesh = Mesh(devices, ("x",))
+    whole, rows = NamedSharding(mesh, P()), NamedSharding(mesh, P("x"))
+    jax.jit(f, out_shardings=whole)
+    jax.jit(f, in_shardings=None, out_shardings=whole)
+    jax.jit(f, out_shardings=rows)
+    jax.jit(f, out_shardings=(whole, whole))
+    jax.jit(f, out_shardings=layout)
+
+    @functools.partial(jax.jit, out_shardings=whole)
+    def step(x):
+        return x
+
+    return step
+"""
+
+
+def test_shardings_that_fit_everything_are_judged_where_nothing_is_called() -> None:
+    """Others fit some ranks, or structures, only."""
+    found = {line: axes and rank for line, [(_, axes, rank, _), *_] in judged(WHOLE).items()}
+    assert found == {6: True, 7: True, 8: True, 9: False, 10: False, 11: False, 13: True}

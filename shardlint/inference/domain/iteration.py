@@ -28,6 +28,7 @@ from shardlint.inference.domain.values import (
     SpecValue,
     Tuple,
     Value,
+    as_int,
 )
 from shardlint.laws.core.values import Junk, Marker, Spec, Unknown
 from shardlint.laws.placement.partition_spec import equal_specs
@@ -35,6 +36,8 @@ from shardlint.model.spans import Place
 
 #: Loops over at most this many known items are unrolled.
 MAX_UNROLLED = 64
+#: The kind of a collection of ``count`` items, of which only what is true of ``each`` is known.
+ALIKE = "a collection of similar items"
 #: The most values in nested containers.
 _MAX_NESTED = 10_000
 
@@ -72,6 +75,9 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
             items = tuple(replace(each, numbers=number) for number in value.numbers)
     elif isinstance(value, Devices) and value.shape and isinstance(value.shape[0], int):
         items = _rows_of(value, min(value.shape[0], MAX_UNROLLED + 1))
+    elif isinstance(value, LibraryObject) and value.kind == ALIKE:
+        count = as_int(value.fields["count"])
+        items = None if count is None else (value.fields["each"],) * min(count, MAX_UNROLLED + 1)
     return items if items is not None and len(items) <= MAX_UNROLLED else None
 
 
@@ -104,6 +110,8 @@ def element(value: Value) -> Value:
             found.append(Devices(option.shape[1:], option.numpy))
         elif isinstance(option, Tuple | ListValue) and option.items:
             found.append(join(option.items))
+        elif isinstance(option, LibraryObject) and option.kind == ALIKE:
+            found.append(option.fields["each"])
         else:
             forget_contents(value)
             return Unknown("an item of something unknown")

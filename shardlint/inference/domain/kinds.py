@@ -69,3 +69,14 @@ def is_steady(value: Value) -> bool:
     """Return whether a callable holds nothing of the program, and so stands for each that an equal call
     makes: which of them it is, is not known."""
     return type(value) is Native and value.born == STEADY
+
+
+#: The kind of an object that stands for an empty dict (`flax.traverse_util.empty_node`).
+EMPTY_NODE = "flax.traverse_util._EmptyNode"
+
+
+def told_apart(one: Value, other: Value) -> bool:
+    """Return whether one of two values is an object of which there is one, and the other is none of its
+    kind."""
+    found = [isinstance(value, LibraryObject) and value.kind == EMPTY_NODE for value in (one, other)]
+    return any(found) and not all(isinstance(value, External | LibraryObject) for value in (one, other))

@@ -54,7 +54,7 @@ _LIBRARIES = {
         "flax.common.boxes", "flax.common.derived_classes", "flax.linen.module", "flax.linen.lifted",
         "flax.logical.constraints", "flax.logical.rules",
         "flax.logical.param_with_axes", "flax.nnx.module", "flax.common.training",
-        "flax.pmap.device_copies", "flax.pmap.batch_helpers",
+        "flax.pmap.device_copies", "flax.pmap.batch_helpers", "flax.common.state_dicts",
     ),
     "optax": (
         "optax.factored", "optax.losses", "optax.state_classes", "optax.states", "optax.trees",

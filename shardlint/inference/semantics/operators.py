@@ -13,7 +13,7 @@ from shardlint.inference.domain.class_names import NAMING, same_class
 from shardlint.inference.domain.classes import class_attribute, lineage, special_method
 from shardlint.inference.domain.havoc import forget_contents
 from shardlint.inference.domain.iteration import VIEWS, hashable, iterate
-from shardlint.inference.domain.kinds import is_steady
+from shardlint.inference.domain.kinds import is_steady, told_apart
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.unknown_choices import undecided
@@ -422,6 +422,8 @@ def _is_left(interpreter: Evaluator, iterator: Value, item: Value, place: Place)
 def _identical(x: Value, y: Value) -> bool | None:
     if _unknown(x, y) or (x is y and is_steady(x)):
         return None
+    if told_apart(x, y):
+        return False
     if isinstance(x, Const) and isinstance(y, Const):
         if x.value is None or y.value is None or isinstance(x.value, bool) or isinstance(y.value, bool):
             return x.value is y.value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from shardlint.inference.domain.iteration import constant
+from shardlint.inference.domain.kinds import EMPTY_NODE
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.values import (
     NONE,
@@ -96,9 +97,12 @@ def flatten(call: Call) -> Value:
 
 # -- flax.traverse_util -----------------------------------------------------------------------------
 
+_EMPTY = LibraryObject(EMPTY_NODE, {})
+
 
 def _flat(tree: DictValue, keep_empty: bool, is_leaf: Callable[[tuple, Value], bool]) -> dict[tuple, Value]:
-    """Return the leaves of nested dicts by their paths; only dicts are nodes."""
+    """Return the leaves of nested dicts by their paths; only dicts are nodes. An empty dict that is kept is
+    `empty_node`."""
     found: dict[tuple, Value] = {}
 
     def visit(prefix: tuple[Hashable, ...], node: Value) -> None:
@@ -110,7 +114,8 @@ def _flat(tree: DictValue, keep_empty: bool, is_leaf: Callable[[tuple, Value], b
         if node.items is None:
             unresolved("a dict in the tree is not known")
         if keep_empty and prefix and not node.items:
-            unresolved("a marker of emptiness")
+            found[prefix] = _EMPTY
+            return
         for key, item in node.items.items():
             visit((*prefix, key), item)
 
@@ -173,7 +178,7 @@ def unflatten_dict(call: Call) -> Value:
         path = key if separator is None else tuple(key.split(separator)) if isinstance(key, str) else None
         if not isinstance(path, tuple) or not path:
             unresolved("a key that is no path")
-        rows[path] = leaf
+        rows[path] = DictValue({}) if leaf is _EMPTY else leaf
     tree = _nested(rows)
     tree.path = call.interpreter.path
     return tree
@@ -187,7 +192,9 @@ def path_aware_map(call: Call) -> Value:
     rows = _flat(tree, True, lambda prefix, node: False)
     written = call.interpreter.written(call.place_of(1, "nested_dict"))
     values = {
-        path: call.interpreter.call(
+        path: DictValue({})
+        if leaf is _EMPTY
+        else call.interpreter.call(
             function,
             [constant(path), named(leaf, "".join(f"[{key!r}]" for key in path), written)],
             {},
@@ -208,6 +215,8 @@ _TRAVERSE: dict[str, Transfer] = {
     "unflatten_dict": unflatten_dict,
     "path_aware_map": path_aware_map,
 }
+
+CONSTANTS: dict[str, Value] = {"flax.traverse_util.empty_node": _EMPTY}
 
 TABLE: dict[str, Transfer] = {
     **table("jax.tree.", _FUNCTIONS),

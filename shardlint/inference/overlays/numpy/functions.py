@@ -22,7 +22,7 @@ from shardlint.inference.overlays.jax.numpy import DTYPES, SHARED
 from shardlint.inference.overlays.jax.sharding import device_arrays
 from shardlint.inference.overlays.numpy import known_numbers
 from shardlint.inference.overlays.operations import parameters, transfers
-from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.dims import Shape, fresh
 
 _SHARED: dict[str, Transfer] = transfers(SHARED, numpy=True)
 
@@ -172,6 +172,24 @@ def _window(call: Call) -> Value:
     return call.unknown("the size is not known") if count is None else result(call, (count,), "float64")
 
 
+def _mapped(call: Call) -> Value:
+    """`memmap(filename, dtype=uint8, mode="r+", offset=0, shape=None)`: without a shape, one dimension."""
+    *_, dtype, _, _, shape, _ = call.bind(
+        "filename", dtype=None, mode=None, offset=None, shape=None, order=None
+    )
+    sizes = shape_of(shape) if given(shape) else (fresh(),)
+    return result(call, sizes, dtype_argument(dtype, "uint8"))
+
+
+def _read(call: Call) -> Value:
+    """`fromfile(file, dtype=float, count=-1)`, `frombuffer(buffer, dtype=float, count=-1)`: one dimension."""
+    _, dtype, count, *_ = call.bind("source", dtype=None, count=None, sep=None, offset=None, like=None)
+    # A file may hold fewer than asked for.
+    size = as_dim(count) if call.name.endswith("frombuffer") else None
+    known = size if isinstance(size, int) and size >= 0 else fresh()
+    return result(call, (known,), dtype_argument(dtype, "float64"))
+
+
 def _seed(call: Call) -> Value:
     return Const(None)
 
@@ -189,6 +207,8 @@ TABLE: dict[str, Transfer] = {
         "random.RandomState": _generator(_LEGACY, "numpy.random.RandomState"),
         "random.seed": _seed,
         **dict.fromkeys(("bartlett", "blackman", "hamming", "hanning", "kaiser"), _window),
+        "memmap": _mapped,
+        **dict.fromkeys(("frombuffer", "fromfile"), _read),
         "ndarray.resize": resize_in_place,
         "ndarray.shape.__set__": set_in_place,
         "ndarray.dtype.__set__": set_in_place,

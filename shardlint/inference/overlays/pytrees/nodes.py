@@ -75,7 +75,7 @@ def _parts(value: Value, trees: Trees) -> dict[str, Value] | None:
         return _data(value.attributes) if _is_tree(value, trees) else None
     if not library_bases(value.cls) & NODE_BASES:
         return None
-    names = (name for name, default in all_fields(value.cls).items() if not _is_static(default))
+    names = (name for name, default in all_fields(value.cls).items() if not is_static(default))
     return _children_named(value, names)
 
 
@@ -112,7 +112,8 @@ def map_parts(value: Value, change: Callable[[str, Value], Value]) -> Value:
     )
 
 
-def _is_static(default: Value | None) -> bool:
+def is_static(default: Value | None) -> bool:
+    """Return whether a field with this default is declared to be no child."""
     if not isinstance(default, LibraryObject) or default.kind != "dataclasses.field":
         return False
     static, node = default.fields.get("static"), default.fields.get("pytree_node")

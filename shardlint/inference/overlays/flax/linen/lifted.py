@@ -97,7 +97,9 @@ class Lift:
 def _lift_of(call: Call) -> Lift:
     scan = "scan" in call.name.rpartition(".")[2]
     axes = _axes_of(call.argument(1, "variable_axes"))
-    metadata = call.kwargs.get("metadata_params", DictValue({}))
+    # `scan_with_axes` takes none, and names the axis in other metadata than boxes.
+    boxed = not call.name.endswith("_with_axes")
+    metadata = call.kwargs.get("metadata_params", DictValue({})) if boxed else None
     known = metadata.items if isinstance(metadata, DictValue) else None
     name: Value = Unknown("the axis name") if known is None else known.get(PARTITION_NAME, Const(None))
     size = call.kwargs.get("length" if scan else "axis_size")
@@ -381,9 +383,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     **{f"flax.linen.{name}": lifted for name in ("scan", "vmap")},
     **{f"flax.linen.transforms.{name}": lifted for name in ("scan", "vmap")},
     **{f"flax.linen.partitioning.{name}_with_axes": lifted for name in ("scan", "vmap")},
-    **dict.fromkeys(
-        (_IN, "flax.core.lift.In", "flax.linen.In", "flax.linen.partitioning.ScanIn"), _only_read
-    ),
+    **dict.fromkeys((_IN, "flax.core.lift.In", "flax.linen.partitioning.ScanIn"), _only_read),
 }
 
 CONSTANTS: dict[str, Value] = {f"{module}.PARTITION_NAME": Const(PARTITION_NAME) for module in _META}

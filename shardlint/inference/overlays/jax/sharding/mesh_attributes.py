@@ -54,8 +54,9 @@ def mesh_attribute(interpreter: Evaluator, value: MeshValue, name: str, place: P
 def _of_process(interpreter: Evaluator, value: MeshValue, name: str) -> Value:
     """Return an attribute that depends on the process: of several, each has a part of the devices."""
     alone = one_process(interpreter)
-    if name == "local_devices" and alone:
-        return Devices((value.mesh.device_count,), origin=value.origin, ids=value.ids)
+    if name == "local_devices":
+        count, ids = (value.mesh.device_count, value.ids) if alone else (fresh(1), None)
+        return Devices((count,), origin=value.origin, ids=ids)
     if name != "local_mesh":
         return Unknown(f"`Mesh.{name}`")
     # `mesh._get_local_mesh` makes a new mesh of Auto axes.

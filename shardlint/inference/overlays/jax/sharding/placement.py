@@ -64,9 +64,11 @@ from shardlint.laws.core.dims import Shape, equal
 from shardlint.laws.core.values import Junk, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api, Rejected, Undecided, Verdict
 from shardlint.laws.core.witness_data import Known, call_data, shape_data, tuple_data
-from shardlint.laws.placement.jit_arguments import judge_process_data, judge_shards
+from shardlint.laws.placement.jit_arguments import Layout, judge_process_data, judge_shards
+from shardlint.laws.placement.judge import judge_placement
 from shardlint.laws.versions.era import since
 from shardlint.model.spans import Place
+from shardlint.model.uses import Placement
 
 Transfer = Callable[[Call], Value]
 
@@ -264,23 +266,50 @@ def _from_shards(call: Call) -> Value:
     if not isinstance(sharding, ShardingValue) or (layout := layout_of(sharding)) is None or dims is None:
         _note(call, Undecided("the sharding is not known" if dims is not None else "shape not known"))
         return made
+    verdict: Verdict = Undecided("the shards are not known")
     if items is not None and len(held) == len(items) and one_process(call.interpreter):
         # Each of several processes passes the shards of its own devices only.
         known = all(array.shape is not None for array in held)
         verdict = judge_shards(layout, dims, [array.shape for array in held if array.shape is not None])
         if not known:
             verdict = Undecided("the shapes of the shards are not known")
-        if not isinstance(verdict, Rejected):
-            _note(call, verdict)
-        else:
-            shards = _shards_data(sharding, dims, held)
-            place = call.place_of(2, "arrays")
-            record_of_value(call.interpreter, call.name, verdict, place, *shards)
-            return Unknown("JAX rejects these shards")
-    else:
-        _note(call, Undecided("the shards are not known"))
+    if isinstance(verdict, Rejected):
+        shards = _shards_data(sharding, dims, held)
+        place = call.place_of(2, "arrays")
+        record_of_value(call.interpreter, call.name, verdict, place, *shards)
+        return Unknown("JAX rejects these shards")
+    if isinstance(verdict, Accepted):
+        _note(call, verdict)
+    elif not _fits(call, made, sharding, layout, verdict):
+        return Unknown("JAX rejects this sharding, or may")
     outside = call.interpreter.context.in_jit is False
     return replace(made, sharding=sharding, committed=sharding if outside else None)
+
+
+def _fits(call: Call, made: Array, sharding: ShardingValue, layout: Layout, verdict: Verdict) -> bool:
+    """Return whether a sharding fits the shape of an array of shards that are not known: it asks for
+    `shard_shape` (`ArrayImpl._check_and_rearrange`)."""
+    mesh, spec, shape = layout.mesh, layout.spec, made.shape
+    if mesh is None or shape is None:
+        _note(call, verdict)
+        return True
+    if not isinstance(judge_placement(Api.SHARD_SHAPE, mesh, spec, shape), Accepted):
+        return (
+            place_array(call.interpreter, (Api.SHARD_SHAPE,), made, sharding, call.place).sharding is not None
+        )
+    environment = call.interpreter.environment()
+    call.interpreter.record(
+        Placement(
+            place=call.place,
+            environment=environment,
+            verdict=verdict,
+            api=Api.SHARD_SHAPE,
+            mesh=mesh,
+            spec=spec,
+            shape=shape,
+        )
+    )
+    return True
 
 
 def _shards_data(sharding: ShardingValue, shape: Shape, arrays: Sequence[Array]) -> tuple[Known, Known]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from shardlint.inference.domain.iteration import ALIKE
 from shardlint.inference.domain.values import (
+    NONE,
     Array,
     Bound,
     Const,
@@ -17,6 +19,7 @@ from shardlint.inference.domain.values import (
     Native,
     SetValue,
     ShardingValue,
+    Slice,
     SpecValue,
     Tuple,
     Value,
@@ -30,6 +33,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.evaluation.path_queries import ask
+from shardlint.inference.overlays.jax.sharding.devices import one_process
 from shardlint.inference.overlays.jax.sharding.mesh_arguments import as_thing, by_position, take
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     as_held,
@@ -44,7 +48,7 @@ from shardlint.inference.overlays.jax.sharding.specs import partition_spec
 from shardlint.inference.overlays.pytrees.prefixes import SINGLE_DEVICE
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.overlays.witness_values import data_of
-from shardlint.laws.core.dims import equal
+from shardlint.laws.core.dims import equal, fresh
 from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Api, Cause, Rejected, Undecided
 from shardlint.laws.core.witness_data import call_data, mesh_data, sharding_data
@@ -207,10 +211,40 @@ def _shard_shape(call: Call) -> Value:
 
 
 def _indices(call: Call) -> Value:
-    """``sharding.devices_indices_map(shape)``: it asks for `shard_shape` first
-    (`sharding.common_devices_indices_map`)."""
-    shard = _shard_shape(call)
-    return shard if isinstance(shard, Unknown) else Unknown("slices of devices")
+    """``sharding.devices_indices_map(shape)``: a dict of each device's slices. It asks for `shard_shape`
+    first (`sharding.common_devices_indices_map`)."""
+    shard, sharding = _shard_shape(call), call.args[0]
+    sizes = as_items(shard)
+    if sizes is None or not isinstance(sharding, ShardingValue) or not isinstance(sharding.mesh, MeshValue):
+        return shard if isinstance(shard, Unknown) else Unknown("slices of devices")
+    bound = Unknown("where the part of a device lies")
+    slices = Tuple((Slice(bound, bound, NONE),) * len(sizes))
+    every = call.name.endswith(".devices_indices_map") or one_process(call.interpreter)
+    count = sharding.mesh.mesh.device_count if every else fresh(1)
+    return LibraryObject(_INDICES, {"count": integer(count), "slices": slices}, call.place)
+
+
+#: The kind of a dict of devices' slices.
+_INDICES = "jax.sharding.devices_indices_map"
+
+
+def _entries(of: Callable[[Value], Value]) -> Callable[[Call], Value]:
+    """Return the method that gives a view of a dict of devices' slices; ``of`` makes an item from slices."""
+
+    def view(call: Call) -> Value:
+        held = call.args[0]
+        assert isinstance(held, LibraryObject)
+        each = of(held.fields["slices"])
+        return LibraryObject(ALIKE, {"count": held.fields["count"], "each": each}, call.place)
+
+    return view
+
+
+METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
+    (_INDICES, "items"): _entries(lambda slices: Tuple((Devices(()), slices))),
+    (_INDICES, "keys"): _entries(lambda _: Devices(())),
+    (_INDICES, "values"): _entries(lambda slices: slices),
+}
 
 
 def _with_spec(call: Call) -> Value:

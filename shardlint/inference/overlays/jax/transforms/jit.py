@@ -133,6 +133,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             with _meshes(call.interpreter, call.name):
                 if rejected_at_once(call, api, shardings):
                     return Unknown("JAX rejects these shardings")
+    jit_results.note_whole(call)
 
     def run(inner: Call, held: list[Argument] | None = None) -> Value:
         """Evaluate a call; ``held`` is given the placed arguments."""

@@ -17,8 +17,11 @@ from shardlint.inference.domain.values import (
     LibraryObject,
     ListValue,
     MeshValue,
+    ShardingValue,
+    SpecValue,
     Tuple,
     Value,
+    is_none,
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import Stop
@@ -34,12 +37,30 @@ from shardlint.inference.overlays.jax.transforms.donation import is_known
 from shardlint.inference.overlays.pytrees.nodes import Trees, parts
 from shardlint.inference.overlays.pytrees.prefixes import NO_PATH, arrays_at, arrays_in, map_arrays
 from shardlint.inference.overlays.pytrees.trees import leaves
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.check_chain import Case
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api, Rejected
 from shardlint.laws.placement.array_bytes import array_bytes
 from shardlint.laws.placement.checks import empty_output
 from shardlint.model.uses import CollectiveUse, LogicalAxesUse, OperationUse, ParameterUse, Placement, Use
+
+
+def note_whole(call: Call) -> None:
+    """Record a `jit` whose shardings fit every argument and result: None, or whole on the devices of a mesh.
+
+    Whether anything calls the function does not matter: no shape is refused.
+    """
+    asked = [call.kwargs[name] for name in ("in_shardings", "out_shardings") if name in call.kwargs]
+    if asked and all(map(_fits_any, asked)):
+        record_of_value(call.interpreter, call.name, Accepted(), call.place)
+
+
+def _fits_any(sharding: Value) -> bool:
+    if not isinstance(sharding, ShardingValue):
+        return is_none(sharding)
+    spec = sharding.spec
+    return isinstance(sharding.mesh, MeshValue) and isinstance(spec, SpecValue) and not spec.spec.entries
 
 
 def note_results(call: Call, function: str, args: Sequence[Value], result: Value) -> None:
