@@ -26,6 +26,11 @@ STEPS = (
     "{a}.at[0].set({b}[1])", "{a} @ {b}", "{a} - {b}.mean()", "{a} + {b}.sum(axis=0)", "jnp.roll({a}, 1, 0)",
     "jnp.flip({a}, 0)", "lax.stop_gradient({a})", "jnp.cumsum({a}, axis=0)",
     "{a}.reshape(64).reshape(8, 8)", "{a}.reshape(2, 4, 8).reshape(8, 8)",
+    "jnp.sort({a}, axis=1)", "jnp.argsort({a}, axis=0)", "jnp.cumsum({a}, axis=1)", "jnp.tril({a})",
+    "jnp.concatenate([{a}, {b}], axis=1)[:, :8]", "jnp.concatenate([{a}[4:], {b}[:4]])",
+    "jnp.pad({a}, ((0, 0), (1, 0)))[:, :8]", "jnp.repeat({a}, 2, axis=1)[:, ::2]",
+    "jnp.stack([{a}, {b}], axis=1)[:, 0]", "jnp.tile({a}, (1, 2))[:, 8:]", "jnp.roll({a}, 3, axis=1)",
+    "lax.dynamic_slice_in_dim({a}, 0, 8, axis=1)", "jnp.broadcast_to({a}[:, None], (8, 2, 8))[:, 1]",
     "{a}.astype(jnp.bfloat16)", "jnp.swapaxes({a}, 0, 1)", "lax.with_sharding_constraint({a}, on('x', 'y'))",
 )  # fmt: skip
 

@@ -106,7 +106,7 @@ def without_read(uses: Iterable[Use], path: str, cells: Sequence[str]) -> Iterat
 def _may_be_read(cells: Sequence[str], name: str) -> bool:
     """Return whether a name occurs otherwise than where it is bound, or other code may know it."""
     text = "\n".join(cells)
-    if _SEES_ALL.search(text) or not (len(cells) > 1 or _PROGRAM.search(text)):
+    if _SEES_ALL.search(text) or not _PROGRAM.search(text):
         return True
     bound = re.findall(rf"^\s*(?:self\.)?{name}\s*=(?!=)", text, re.MULTILINE)
     return len(bound) != len(re.findall(rf"\b{name}\b", text))

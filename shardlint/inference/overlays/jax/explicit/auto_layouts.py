@@ -10,7 +10,15 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Value, as_items
+from shardlint.inference.domain.values import (
+    Array,
+    ListValue,
+    MeshValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_items,
+)
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.overlays.arrays.column_products import contracted, multiplied
 from shardlint.inference.overlays.arrays.operands import Stop
@@ -112,6 +120,26 @@ _REDUCING: tuple[Rule, ...] = (
     reductions.softmax,
     reductions.arg_extreme,
 )
+#: Those of functions that go along some dimensions, or place elements along them, and keep the others.
+_ALONG: tuple[Rule, ...] = (
+    reductions.cumulative,
+    reductions.lax_cumulative,
+    reductions.ordered,
+    reductions.order_of,
+    joining.concatenate,
+    joining.lax_concatenate,
+    joining.stack,
+    joining.repeat,
+    rearranging.pad,
+    rearranging.lax_pad,
+    rearranging.roll,
+    rearranging.reverse,
+    rearranging.tile,
+    rearranging.triangle,
+    rearranging.broadcast_to,
+    slicing.dynamic,
+    slicing.dynamic_along,
+)
 #: Layers whose result has a row for each of their operand.
 LAYERS = tuple(
     f"{library}.{layer}"
@@ -145,7 +173,7 @@ def followed(call: Call, name: str, result: Value) -> Value:
             return rows
     if rule is einsum:
         result = contracted(call, result)
-    if rule in CONTRACTIONS or rule in _REDUCING:
+    if rule in CONTRACTIONS or rule in _REDUCING or rule in _ALONG:
         return as_far_as_known(call, name, result)
     if rule in _UPDATING and len(call.args) > 1:
         note_update(call, name)
@@ -188,7 +216,7 @@ def as_far_as_known(call: Call, name: str, result: Value) -> Value:
     Each dimension of which it is not known lies along an axis of its own: where that axis is in the result,
     the layout is not known either, and what would have to be moved is refused.
     """
-    arrays = [one for one in call.args if isinstance(one, Array) and one.shape is not None]
+    arrays = [one for arg in call.args for one in arrays_in(arg) if one.shape is not None]
     homes = [one.laid for one in arrays if one.laid is not None and isinstance(one.laid.mesh, MeshValue)]
     rule = rule_of(name)
     if (
@@ -218,12 +246,16 @@ def as_far_as_known(call: Call, name: str, result: Value) -> Value:
         (AxisType.EXPLICIT,) * len((*mesh.names, *free)),
     )
 
-    def as_typed(value: Value) -> Value:
-        if id(value) not in wholes or not isinstance(value, Array):
-            return value
-        return replace(value, typed=TypeSharding(typed, Spec(wholes[id(value)])), numpy=False)
+    def as_typed(array: Array, _: str = "") -> Array:
+        if id(array) not in wholes:
+            return array
+        return replace(array, typed=TypeSharding(typed, Spec(wholes[id(array)])), numpy=False)
 
-    found = spec_of_result(call, rule, typed, result, as_typed)
+    def all_typed(value: Value) -> Value:
+        holds = isinstance(value, Tuple | ListValue) and any(id(one) in wholes for one in arrays_in(value))
+        return map_arrays(value, as_typed, NO_PATH) if holds or isinstance(value, Array) else value
+
+    found = spec_of_result(call, rule, typed, result, all_typed)
     if not isinstance(found, Spec):
         return result
     entries = tuple(OPEN if free & {*entry_axes(entry)} else entry for entry in found.entries)
