@@ -52,3 +52,34 @@ def test_products_of_the_same_rows(body: str) -> None:
     assert multiplied == BODIES[body]
     told = [one for one in found(f"{program}f(*args)\n", "SHL604") if "same rows" in one.message]
     assert bool(told) == BODIES[body]
+
+
+#: Bodies, and whether they gather rows that meet the same ones, split: each device takes its own again.
+MEETINGS: dict[str, bool] = {
+    "return x + constrain(x * 2)": True,
+    "return x * jnp.cumsum(constrain(x * 2), axis=1)": True,
+    "return jnp.where(x > 0, constrain(x * 2), x)": True,
+    "return x + constrain(x.sum(1))[:, None]": True,
+    "return x + constrain(ids)[:, None]": True,
+    "return x.reshape(64, 4, 8) - constrain(x * 2).reshape(64, 4, 8)": True,
+    "return x + jnp.sort(constrain(x * 2), axis=1)": True,
+    "h = constrain(x * 2)\n    return x + h[:, :, None].swapaxes(1, 2)[:, 0]": True,
+    "return x + constrain(x * 2, 'data')": False,
+    "return constrain(x) + constrain(x * 2)": False,
+    "return x + bias": False,
+    "return x + constrain(bias)": False,
+    "return x + constrain(w)[0]": False,
+    "return constrain(x + x * 2)": False,
+    "return constrain(x * 2)[0] + x[1]": False,
+    "return constrain(x * 2)": False,
+}
+
+
+@pytest.mark.parametrize("body", MEETINGS)
+def test_rows_that_meet_their_own_parts(body: str) -> None:
+    program = HEADER.format(body=body)
+    gathers = "'all-gather' in f.lower(*args).compile().as_text()"
+    split = "not f(*args).sharding.is_fully_replicated"
+    assert value(program, f"{gathers} and {split}") == MEETINGS[body]
+    told = [one for one in found(f"{program}f(*args)\n", "SHL604") if "same rows" in one.message]
+    assert bool(told) == MEETINGS[body]

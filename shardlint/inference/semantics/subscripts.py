@@ -39,7 +39,7 @@ from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.arrays.methods import index
 from shardlint.inference.overlays.jax import joined_parts
-from shardlint.inference.overlays.jax.explicit.auto_layouts import as_far_as_known
+from shardlint.inference.overlays.jax.explicit.auto_layouts import as_far_as_known, keeping_gathered
 from shardlint.inference.overlays.jax.explicit.gathered_operands import note_index, note_mask, note_slice
 from shardlint.inference.overlays.jax.explicit.results import finish_index
 from shardlint.inference.overlays.jax.shard_map.axis_order import chosen
@@ -87,7 +87,7 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
             note_index(interpreter, receiver, key, place)
             note_slice(interpreter, receiver, key, place)
             note_mask(interpreter, receiver, key, place)
-            made = as_far_as_known(call, "[]", made)
+            made = keeping_gathered(call, "[]", as_far_as_known(call, "[]", made))
             if isinstance(key, Array):
                 made = computed_from_gathered(made, (receiver, key))
         if receiver.joined is not None and isinstance(made, Array):

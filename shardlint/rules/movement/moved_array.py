@@ -56,7 +56,8 @@ Flax, are those of the batch, and split as it came. Not reported is an array tha
 gathered, so that each device keeps its part, unless only some of the axes that split the first dimension are
 left out: a batch over `("data", "fsdp")` that is asked for over `"data"`; or all of them, where it is a
 product, or a layer's result, that stays split along another dimension, or where a product follows with a
-weight that these axes do not split either. That is an information.
+weight that these axes do not split either, or where the rows meet the same ones of an array that is still
+split, element by element. That is an information.
 
 ## References
 - https://github.com/jax-ml/jax/issues/21562

@@ -154,6 +154,11 @@ def followed(call: Call, name: str, result: Value) -> Value:
     note_operand(call, name)
     note_cut(call, name)
     rule = rule_of(name)
+    found = _laid_out(call, name, rule, result)
+    return keeping_gathered(call, name, found) if rule in (*_REARRANGING, *_ALONG) else found
+
+
+def _laid_out(call: Call, name: str, rule: Rule | None, result: Value) -> Value:
     if rule is not None and (made := _made_of_made(call)) is not None:
         return map_arrays(result, lambda array, _: replace(array, made=made), NO_PATH)
     if rule in ELEMENTWISE:
@@ -207,6 +212,23 @@ def followed(call: Call, name: str, result: Value) -> Value:
     if found is None:
         return result
     return laid(result, replace(array.laid, spec=SpecValue(found)))
+
+
+def keeping_gathered(call: Call, name: str, result: Value) -> Value:
+    """Return the result of a call, which has the gathered rows of its first operand if it would be split
+    along its first dimension as they were."""
+    array, rule = call.args[0] if call.args else None, rule_of(name)
+    if not isinstance(array, Array) or array.gathered is None or not array.shape or rule is None:
+        return result
+    if not isinstance(result, Array) or not result.shape:
+        return result
+    axes, mesh = array.gathered.axes, array.gathered.mesh
+    mesh = replace(mesh, types=(AxisType.EXPLICIT,) * len(mesh.names))
+    entries = (axes, *(None,) * (len(array.shape) - 1))
+    split = replace(array, typed=TypeSharding(mesh, Spec(entries)), numpy=False)
+    found = spec_of_result(call, rule, mesh, result, lambda value: split if value is array else value)
+    kept = isinstance(found, Spec) and {*entry_axes(found.entries[0])} == {*axes}
+    return replace(result, gathered=array.gathered) if kept else result
 
 
 def as_far_as_known(call: Call, name: str, result: Value) -> Value:

@@ -174,24 +174,42 @@ def _is_whole_along(array: Array, found: Gathered) -> bool:
 
 def note_multiplied(interpreter: Evaluator, result: Value) -> None:
     """Record the constraint that gathered the rows of what a product was computed from."""
-    found = result.gathered if isinstance(result, Array) else None
-    if found is not None and not interpreter.context.mapped:
-        interpreter.record(
-            MoveUse(
-                place=found.place,
-                environment=interpreter.environment(),
-                verdict=Accepted(),
-                facts=(),
-                function="with_sharding_constraint",
-                mesh=found.mesh,
-                before=found.before,
-                after=found.after,
-                shape=found.shape,
-                dtype=found.dtype,
-                subject=found.subject,
-                idle=found.axes,
-            )
+    if isinstance(result, Array) and result.gathered is not None:
+        _note_same_rows(interpreter, result.gathered)
+
+
+def _note_meeting(interpreter: Evaluator, arrays: Sequence[Array]) -> None:
+    """Record the constraint that gathered the rows of an array, which meets the same rows of another one,
+    split as those were before: each device takes its own of them again."""
+    for one, other in itertools.permutations(arrays, 2):
+        found, rows = one.gathered, _rows(other)
+        if found is None or rows is None or not one.shape or len(one.shape) != len(other.shape or ()):
+            continue
+        home, entry = rows
+        same = isinstance(home.mesh, MeshValue) and home.mesh.mesh == found.mesh
+        if same and {*found.axes} <= {*entry_axes(entry)} and equal(one.shape[0], other.shape[0]) is True:  # type: ignore[index]
+            _note_same_rows(interpreter, found)
+
+
+def _note_same_rows(interpreter: Evaluator, found: Gathered) -> None:
+    if interpreter.context.mapped:
+        return
+    interpreter.record(
+        MoveUse(
+            place=found.place,
+            environment=interpreter.environment(),
+            verdict=Accepted(),
+            facts=(),
+            function="with_sharding_constraint",
+            mesh=found.mesh,
+            before=found.before,
+            after=found.after,
+            shape=found.shape,
+            dtype=found.dtype,
+            subject=found.subject,
+            idle=found.axes,
         )
+    )
 
 
 def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -> Value:
@@ -199,6 +217,8 @@ def combined(interpreter: Evaluator, result: Value, operands: Sequence[Value]) -
     is computed from made arrays alone is made."""
     result = _of_product(computed_from_gathered(result, operands), operands)
     arrays = [one for one in operands if isinstance(one, Array) and one.shape != ()]
+    if any(one.gathered is not None for one in arrays):
+        _note_meeting(interpreter, arrays)
     columns = next((one.columns for one in arrays if one.columns is not None), None)
     if columns is not None and isinstance(result, Array):
         # A bias is split as what it is added to.
