@@ -217,13 +217,15 @@ class Array:
 class Devices:
     """A list (``numpy`` false) or numpy array of JAX devices; ``shape`` as numpy would say. ``ids`` are their
     places in `jax.devices()`, in C order; None where they are not known. ``collected`` describes an array
-    that was split over so many devices, and put on this one by that call."""
+    that was split over so many devices, and put on this one by that call; ``typed`` is the Explicit mesh in
+    the type of an array that was put on this one."""
 
     shape: Shape
     numpy: bool = False
     origin: Place | None = field(default=None, compare=False)
     ids: tuple[int, ...] | None = None
     collected: tuple[str, int, Place] | None = field(default=None, compare=False)
+    typed: Mesh | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,8 @@ jax.jit(lambda x, y: x + y)(x, y)
 
 ## What JAX says
 `ValueError` as the function is called or lowered (JAX 0.10.2). Arguments that no result is computed from do
-not count, nor do arrays that were put nowhere.
+not count, nor do arrays that were put nowhere. An array on Explicit axes that `jax.device_put` puts on a
+device keeps the mesh in its type, and no computation takes it (0.10.2 and 0.12.0.1).
 
 ## References
 - https://docs.jax.dev/en/latest/faq.html#controlling-data-and-computation-placement-on-devices
@@ -55,8 +56,13 @@ from shardlint.rules.base import Problem, Rule, RuleSettings
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report arrays on different devices in one computation."""
     verdict = use.verdict
-    if use.function == "jax.jit" and isinstance(verdict, Rejected) and verdict.cause is Cause.DEVICES:
+    if not isinstance(verdict, Rejected) or verdict.cause is not Cause.DEVICES:
+        return
+    if use.function == "jax.jit":
         way_out = "a computation runs on one list of devices: jax.device_put both on one mesh"
+        yield Problem(f"{verdict.detail}; {way_out}", use.place)
+    elif use.function == "jax.jit(typed elsewhere)":
+        way_out = "to leave the mesh, jax.device_put it on a SingleDeviceSharding"
         yield Problem(f"{verdict.detail}; {way_out}", use.place)
 
 

@@ -32,12 +32,16 @@ from shardlint.laws.core.witness_data import (
     call_data,
     devices_data,
     function_data,
+    mesh_data,
     sharding_data,
     tuple_data,
 )
 from shardlint.laws.placement.jit_arguments import DeviceOrder, judge_devices
 from shardlint.laws.propagation.operands import all_of
 from shardlint.model.spans import Place
+
+#: The event that an array lies on other devices than the mesh in its type has.
+TYPED_ELSEWHERE = "jax.jit(typed elsewhere)"
 
 
 def order_of(home: ShardingValue | Devices | MeshValue) -> DeviceOrder | None:
@@ -129,6 +133,10 @@ def met_on(
     places = orders if around is None else [*orders, around]
     verdict = judge_devices(places)
     if not isinstance(verdict, Rejected):
+        for name, array, _ in _lying(operands):
+            subject = f"`{array.name}`" if array.name else name.format(symbol=symbol)
+            if reads and is_apart_from_type(interpreter, array.committed, subject, place):
+                return False
         ids = next((order.ids for order in orders if order.ids is not None), None)
         return True if ids is None else Devices(() if len(ids) == 1 else (len(ids),), ids=ids)
     if not reads:
@@ -145,6 +153,24 @@ def met_on(
     calls = combination([places[first], places[second]][: 2 if second < len(orders) else 1])
     record_of_value(interpreter, "jax.jit", verdict, place, *calls)
     return False
+
+
+def is_apart_from_type(interpreter: Evaluator, home: Value | None, subject: str, place: Place) -> bool:
+    """Record a computation with an array that was put on one device, and whose type is on an Explicit mesh of
+    several, where no mesh is set; return whether it is so (`pxla.lower_sharding_computation`)."""
+    mesh = home.typed if isinstance(home, Devices) else None
+    if mesh is None or not isinstance(mesh.device_count, int) or mesh.device_count == 1:
+        return False
+    if interpreter.context.mesh is not None or not isinstance(home, Devices):
+        return False
+    detail = f"{subject} lies on 1 device, and the Explicit mesh in its type has {mesh.device_count}"
+    verdict = Rejected(Cause.DEVICES, "ValueError", "lower", size=1, ways=mesh.device_count, detail=detail)
+    table, on_mesh = array_data((1,), numpy=False), mesh_data(replace(mesh, abstract=False))
+    typed = call_data("jax.device_put", (table, sharding_data(on_mesh, NO_SPEC)))
+    put = (call_data("jax.device_put", (one, ("device", 0))) for one in (typed, table))
+    calls = (call_data("2 +", (one, 0)) for one in put)
+    record_of_value(interpreter, TYPED_ELSEWHERE, verdict, place, *calls)
+    return True
 
 
 def _side(names: Sequence[str], index: int, symbol: str) -> str:

@@ -8,7 +8,7 @@ from shardlint.inference.domain.values import Array, Devices, MeshValue, Shardin
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.transforms.stacked_copies import STACKED
 from shardlint.laws.core.dims import product
-from shardlint.laws.core.values import entry_axes
+from shardlint.laws.core.values import AxisType, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.model.memory_uses import CollectedUse
 from shardlint.model.spans import Place
@@ -27,6 +27,15 @@ def collected_on(
         return device
     name = f"{name}{path}" if name else array.name
     return replace(device, collected=(f"`{name}`" if name else "an array", ways, place))
+
+
+def put_on(array: Array, device: Devices, place: Place, name: str | None, path: str) -> Devices:
+    """Return a device on which `jax.device_put` puts an array: one whose type is on Explicit axes keeps that
+    type, and no computation accepts it."""
+    mesh = None if array.typed is None else array.typed.mesh
+    if mesh is None or not mesh.names or set(mesh.types) != {AxisType.EXPLICIT} or array.numpy:
+        return collected_on(array, device, place, name, path)
+    return replace(device, typed=mesh) if device.shape == () else device
 
 
 def _ways(array: Array) -> int:

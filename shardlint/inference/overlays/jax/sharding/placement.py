@@ -37,7 +37,7 @@ from shardlint.inference.overlays.jax.explicit.device_lists import (
 from shardlint.inference.overlays.jax.explicit.forbidden_collectives import may_reshard
 from shardlint.inference.overlays.jax.explicit.memory_spaces import put_in_space
 from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
-from shardlint.inference.overlays.jax.layouts.collected_arrays import collected_on
+from shardlint.inference.overlays.jax.layouts.collected_arrays import put_on
 from shardlint.inference.overlays.jax.sharding.creation_apis import CREATION, ON_DEVICES, SAMPLED
 from shardlint.inference.overlays.jax.sharding.devices import one_process
 from shardlint.inference.overlays.jax.sharding.made_arrays import note_split
@@ -102,7 +102,7 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
         return map_arrays(
             tree,
             lambda array, path: on_device(
-                call.interpreter, array, collected_on(array, target, call.place, written(), path)
+                call.interpreter, array, put_on(array, target, call.place, written(), path)
             ),
         )
     if isinstance(target, LibraryObject) and device_of(target) is not None:
