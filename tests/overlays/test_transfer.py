@@ -51,12 +51,13 @@ TABLES = {
     **functions.TABLE,
 }
 
-#: Entries whose answers are not arrays; tests of their own show what they make.
+#: Entries whose answers are not arrays, or that read files; tests of their own show what they make.
 ELSEWHERE = {
     "jax.numpy.vectorize", "jax.lax.conv_dimension_numbers", "jax.tree.structure", "jax.tree.flatten",
     "jax.tree.unflatten", "jax.tree_util.tree_structure", "jax.tree_util.tree_flatten",
     "jax.tree_util.tree_unflatten", "numpy.random.default_rng", "numpy.random.RandomState",
     "numpy.random.seed", "numpy.ndarray.dtype.__set__", "numpy.ndarray.shape.__set__", "numpy.ndarray.resize",
+    "numpy.frombuffer", "numpy.fromfile", "numpy.memmap",
 }  # fmt: skip
 
 #: Entries whose answer is open by nature: a length that the data decide.

@@ -22,6 +22,7 @@ def collections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
     monkeypatch.setattr(gc_policy, "_MANY", 50_000)
     monkeypatch.setattr(gc_policy, "_TOO_MANY", 100_000)
+    monkeypatch.setattr(gc_policy, "_SOME", 80_000)
     monkeypatch.setattr(gc_policy, "_collector", gc_policy._Collector())
     # What other tests made stays exempt, since collecting it takes seconds.
     monkeypatch.setattr(gc, "unfreeze", lambda: None)

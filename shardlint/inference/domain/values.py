@@ -131,8 +131,7 @@ class DictValue:
 
 @dataclass(eq=False, slots=True)
 class SetValue:
-    """A set or frozenset of known constants; only the latter can be hashed. ``items`` is None once an
-    operation on it was not followed; ``path`` as for `ListValue`."""
+    """A set of known constants, or a ``frozen`` one; ``items`` and ``path`` as for `ListValue`."""
 
     items: frozenset[Any] | None
     origin: Place | None = field(default=None, compare=False)
@@ -166,9 +165,9 @@ class Array:
     splits its columns, ``gathered`` the constraint that gathered its rows, or those of what it was computed
     from, ``product`` what was multiplied, if its elements are a product's; ``made`` is where it was made from
     no other array, or the jit that returned it. ``committed`` is where it lies outside jit surely, a sharding
-    (then also its ``sharding``) or devices, as the program put
-    it there, or what it was computed from. ``gone`` is the donation that deleted it, ``joined`` where it was
-    joined of several, ``memory`` the space in its type. ``numbers`` are those in a numpy scalar or vector.
+    (then also its ``sharding``) or devices, as the program put it there, or what it was computed from.
+    ``gone`` is the donation that deleted it, ``joined`` where it was joined of several, ``memory`` the space
+    in its type. ``numbers`` are those in a numpy scalar or vector.
     """
 
     shape: Shape | None
@@ -216,9 +215,8 @@ class Array:
 @dataclass(frozen=True, slots=True)
 class Devices:
     """A list (``numpy`` false) or numpy array of JAX devices; ``shape`` as numpy would say. ``ids`` are their
-    places in `jax.devices()`, in C order; None where they are not known. ``collected`` describes an array
-    that was split over so many devices, and put on this one by that call; ``typed`` is the Explicit mesh in
-    the type of an array that was put on this one."""
+    places in `jax.devices()`, in C order, if known. Of an array that was put on this one, ``collected`` has
+    its name, over how many devices it was split, and the call, ``typed`` the Explicit mesh in its type."""
 
     shape: Shape
     numpy: bool = False
@@ -330,8 +328,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """`functools.partial(function, *args, **kwargs)`; ``places`` are where its arguments are written, as
-    `Call.arg_places`."""
+    """`functools.partial(function, *args, **kwargs)`; ``places`` are those of `Call.arg_places`."""
 
     function: Value
     args: tuple[Value, ...]
