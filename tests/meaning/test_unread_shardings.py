@@ -88,6 +88,7 @@ UNKNOWN = (
     "rows_of = NamedSharding(mesh, P())\nprint(batch)",
     "_rows_of = NamedSharding(mesh, P('x'))\nprint(batch)",
     "class Engine:\n    rows_of = P('x')\nprint(Engine())",
+    "rows_of = [P('x')]\nrows_of.append(rows_of)\nfor rows_of in [rows_of]:\n    rows_of = rows_of",
     "from flax import nnx\nclass Engine(nnx.Module):\n    def __init__(self):\n"
     "        self.rows_of = NamedSharding(mesh, P('x'))\nprint(Engine())",
     "@jax.tree_util.register_dataclass\nclass Engine:\n    def __init__(self):\n"

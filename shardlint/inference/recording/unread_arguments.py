@@ -43,7 +43,7 @@ def note_unread_arguments(
     _, names, keyword_only = function.code.parameters
     named = {name: value for name, value in kwargs.items() if name in names or name in keyword_only}
     given = {**dict(zip(names, args, strict=False)), **named}
-    layouts = {name: value for name, value in given.items() if _is_layout(value)}
+    layouts = {name: value for name, value in given.items() if layouts_in(value)}
     context = interpreter.context
     if not layouts or context.test or context.caught or function.code.within or not is_dotted(node.func):
         return
@@ -69,16 +69,21 @@ def note_unread_arguments(
         )
 
 
-def _is_layout(value: Value) -> bool:
-    """Return whether a value is a sharding or a spec, or a container of nothing else."""
-    match value:
-        case ShardingValue() | SpecValue():
-            return True
-        case DictValue():
-            return bool(value.items) and all(map(_is_layout, (value.items or {}).values()))
-        case Tuple() | ListValue():
-            return bool(value.items) and all(map(_is_layout, value.items or ()))
-    return False
+def layouts_in(value: Value) -> list[ShardingValue | SpecValue]:
+    """Return the shardings and specs that a value is, or that a container of nothing else holds."""
+    found: list[ShardingValue | SpecValue] = []
+    waiting, seen = [value], set[int]()
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, ShardingValue | SpecValue):
+            found.append(one)
+            continue
+        items = one.items if isinstance(one, DictValue | ListValue | Tuple) else None
+        if not items or id(one) in seen:
+            return []
+        seen.add(id(one))
+        waiting += items.values() if isinstance(items, dict) else items
+    return found
 
 
 def _read(function: Function) -> frozenset[str]:

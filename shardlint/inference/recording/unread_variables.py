@@ -18,7 +18,7 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.machine.machine import Machine
-from shardlint.inference.recording.unread_arguments import UNREAD
+from shardlint.inference.recording.unread_arguments import UNREAD, layouts_in
 from shardlint.inference.syntax.names_in_text import single_names
 from shardlint.laws.core.values import entry_axes
 from shardlint.laws.core.verdicts import Accepted
@@ -76,14 +76,10 @@ def _is_own_attribute(interpreter: Machine, target: cst.BaseExpression) -> bool:
 
 def _splits(value: Value) -> bool:
     """Return whether a value is a sharding or a spec that splits something, or a container of such."""
-    match value:
-        case ShardingValue(spec=SpecValue(spec=spec)) | SpecValue(spec=spec):
-            return any(map(entry_axes, spec.entries))
-        case DictValue(items=dict(items)):
-            return bool(items) and all(map(_splits, items.values()))
-        case Tuple(items=items) | ListValue(items=list(items)):
-            return bool(items) and all(map(_splits, items))
-    return False
+    specs = [one.spec if isinstance(one, ShardingValue) else one for one in layouts_in(value)]
+    return bool(specs) and all(
+        isinstance(one, SpecValue) and any(map(entry_axes, one.spec.entries)) for one in specs
+    )
 
 
 def without_read(uses: Iterable[Use], path: str, cells: Sequence[str]) -> Iterator[Use]:
