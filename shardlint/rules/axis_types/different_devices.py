@@ -38,7 +38,7 @@ jax.jit(lambda x, y: x + y)(x, y)
 ## What JAX says
 `ValueError` as the function is called or lowered (JAX 0.10.2). Arguments that no result is computed from do
 not count, nor do arrays that were put nowhere. An array on Explicit axes that `jax.device_put` puts on a
-device keeps the mesh in its type, and no computation takes it (0.10.2 and 0.12.0.1).
+device keeps the mesh in its type: operators outside of jit refuse it (0.10.2 and 0.12.0.1).
 
 ## References
 - https://docs.jax.dev/en/latest/faq.html#controlling-data-and-computation-placement-on-devices

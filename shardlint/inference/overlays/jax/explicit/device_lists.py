@@ -133,10 +133,6 @@ def met_on(
     places = orders if around is None else [*orders, around]
     verdict = judge_devices(places)
     if not isinstance(verdict, Rejected):
-        for name, array, _ in _lying(operands):
-            subject = f"`{array.name}`" if array.name else name.format(symbol=symbol)
-            if reads and is_apart_from_type(interpreter, array.committed, subject, place):
-                return False
         ids = next((order.ids for order in orders if order.ids is not None), None)
         return True if ids is None else Devices(() if len(ids) == 1 else (len(ids),), ids=ids)
     if not reads:
@@ -155,14 +151,20 @@ def met_on(
     return False
 
 
-def is_apart_from_type(interpreter: Evaluator, home: Value | None, subject: str, place: Place) -> bool:
-    """Record a computation with an array that was put on one device, and whose type is on an Explicit mesh of
-    several, where no mesh is set; return whether it is so (`pxla.lower_sharding_computation`)."""
+def is_apart_from_type(interpreter: Evaluator, array: Value, place: Place) -> bool:
+    """Record an operator outside of jit on an array that was put on one device, and whose type is on an
+    Explicit mesh of several, where no mesh is set; return whether it is so
+    (`pxla.lower_sharding_computation`).
+
+    A function may return its operand as it is, or drop its type: nothing is said of those.
+    """
+    home = array.committed if isinstance(array, Array) else None
     mesh = home.typed if isinstance(home, Devices) else None
     if mesh is None or not isinstance(mesh.device_count, int) or mesh.device_count == 1:
         return False
-    if interpreter.context.mesh is not None or not isinstance(home, Devices):
+    if interpreter.context.mesh is not None or not isinstance(array, Array):
         return False
+    subject = f"`{array.name}`" if array.name else "the array"
     detail = f"{subject} lies on 1 device, and the Explicit mesh in its type has {mesh.device_count}"
     verdict = Rejected(Cause.DEVICES, "ValueError", "lower", size=1, ways=mesh.device_count, detail=detail)
     table, on_mesh = array_data((1,), numpy=False), mesh_data(replace(mesh, abstract=False))

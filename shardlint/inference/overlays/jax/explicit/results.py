@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from shardlint.inference.domain.values import (
     Array,
+    Const,
     Devices,
     DictValue,
     LibraryObject,
@@ -25,7 +26,13 @@ from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.operands import Stop, given
 from shardlint.inference.overlays.jax.explicit.captured_arrays import reading
-from shardlint.inference.overlays.jax.explicit.device_lists import is_put, lying_on, met_on, runs_eagerly
+from shardlint.inference.overlays.jax.explicit.device_lists import (
+    is_apart_from_type,
+    is_put,
+    lying_on,
+    met_on,
+    runs_eagerly,
+)
 from shardlint.inference.overlays.jax.explicit.memory_spaces import in_space, refuse_spaces
 from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Trace
 from shardlint.inference.overlays.jax.explicit.recording import (
@@ -117,6 +124,14 @@ def finish_operator(
     """Finish an operator where at least one operand is an array."""
     if all(not isinstance(x, Array) or x.numpy for x in operands):
         return result
+    # Compared with None, or a text, an array answers without computing.
+    numbers = all(
+        isinstance(one, Array) or (isinstance(one, Const) and isinstance(one.value, int | float))
+        for one in operands
+    )
+    eager = numbers and runs_eagerly(interpreter) and place is not None
+    if eager and any(is_apart_from_type(interpreter, one, place) for one in operands):  # type: ignore[arg-type]
+        return Unknown("JAX rejects these operands")
     call = Call(interpreter, symbol, operands, {}, place)  # type: ignore[arg-type]
     found = _finish(call, f"{len(operands)} {symbol}", result, f"`{symbol}`", as_operator(symbol))
     if not runs_eagerly(interpreter):

@@ -13,7 +13,6 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax.explicit.device_lists import (
     combination,
     devices_text,
-    is_apart_from_type,
     order_of,
     runs_eagerly,
 )
@@ -82,11 +81,6 @@ def check_devices(
             facts = () if home.origin is None else (Fact(f"{subject} is here", home.origin),)
             verdict = replace(verdict, detail=detail)
             record_of_value(call.interpreter, "jax.jit", verdict, place, *calls, facts=facts)
-            return True
-    for one in held:
-        place = call.place_of(one.key, "") if isinstance(one.key, int) else call.place_of(None, one.key)
-        typed = isinstance(one.home, Devices) and one.home.typed is not None
-        if typed and jitted.uses(one) and is_apart_from_type(call.interpreter, one.home, one.subject, place):
             return True
     return _results_apart(call, [*ends, *_others(call, ())])
 
